@@ -1,0 +1,173 @@
+"""What the parties of a turn promise one another: the model, the tools, the person, the Trace.
+
+The engine knows these and nothing behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from penguin_harness.omnimessage import (
+    CompletePayload,
+    Decision,
+    ErrorCode,
+    InlineData,
+    InlineThinking,
+    PartialToolCallOutput,
+    StopReason,
+    TokenCounts,
+    ToolCall,
+    ToolCallOutput,
+    ToolSchema,
+)
+
+ThinkingLevel: TypeAlias = Literal["none", "low", "medium", "high", "max"]
+Permission: TypeAlias = Literal["r", "rw"]
+
+
+class ModelRef(Struct, frozen=True):
+    """A model's identity: always the pair, never one string."""
+
+    provider: str
+    model_id: str
+
+
+class Request(Struct, frozen=True):
+    """One request to a model: a function of the context and the run's parameters."""
+
+    system_prompt: str
+    messages: Sequence[CompletePayload]
+    """Grows only at its end while a context lasts; equal payloads stay the same objects, so an adapter may cache."""
+    tools: tuple[ToolSchema, ...] = ()
+    thinking_level: ThinkingLevel | None = None
+    max_output_tokens: int | None = None
+
+
+class TextDelta(Struct, frozen=True):
+    """More text. Another `block` than before begins a new segment; `fidelity` replaces what the segment had."""
+
+    text: str
+    block: int = 0
+    fidelity: Raw | UnsetType = UNSET
+
+
+class ThinkingDelta(Struct, frozen=True):
+    """More thinking. Another `block` than before begins a new segment; `fidelity` replaces what the segment had."""
+
+    thinking: str
+    block: int = 0
+    fidelity: Raw | UnsetType = UNSET
+
+
+class CallDelta(Struct, frozen=True):
+    """More of a tool call, as the provider labels it: `index`, and `id` and `name` where it says them."""
+
+    index: int
+    arguments: str = ""
+    id: str | None = None
+    name: str | None = None
+    fidelity: Raw | UnsetType = UNSET
+
+
+class BlockDelta(Struct, frozen=True):
+    """Content that does not stream, whole."""
+
+    payload: InlineData | InlineThinking
+
+
+class BlockEnd(Struct, frozen=True):
+    """The provider says that the open segment is whole."""
+
+
+class Outcome(Struct, frozen=True):
+    """How a request ended: the last item of a model's stream."""
+
+    status: StopReason
+    error_code: ErrorCode | None = None
+    error_message: str | None = None
+    usage: TokenCounts | None = None
+    """What it cost, when known; None on a completed request makes the engine estimate."""
+    retry_after_ms: int | None = None
+    """The wait that the server asked for."""
+
+
+ModelDelta: TypeAlias = TextDelta | ThinkingDelta | CallDelta | BlockDelta | BlockEnd
+ModelItem: TypeAlias = ModelDelta | Outcome
+
+
+class Model(Protocol):
+    """A model behind its vendor's protocol. Keeps no conversation; frames nothing; raises nothing."""
+
+    @property
+    def ref(self) -> ModelRef:
+        """Its identity."""
+        ...
+
+    @property
+    def context_window(self) -> int:
+        """Tokens that fit in one request and its answer."""
+        ...
+
+    def stream(self, request: Request) -> AsyncGenerator[ModelItem, None]:
+        """Deltas as they arrive, then one Outcome. Closing the generator ends the request and its connection."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give back connections; the model is not used afterwards."""
+        ...
+
+
+OutputPayload: TypeAlias = PartialToolCallOutput | ToolCallOutput
+EmitOutput: TypeAlias = Callable[[OutputPayload], Awaitable[None]]
+
+
+class Invocation(Protocol):
+    """One call that may run."""
+
+    @property
+    def permission(self) -> Permission:
+        """Whether the tool only reads (`r`) or may change things (`rw`)."""
+        ...
+
+    async def run(self, emit: EmitOutput) -> None:
+        """Run the tool and emit one whole segment that ends in the complete output. Raises nothing.
+
+        When cancelled it stops the tool, closes the segment with `aborted` and returns.
+        """
+        ...
+
+    def abandon(self) -> Sequence[OutputPayload]:
+        """Close a call that would not stop: the payloads still owed. What the tool says later is dropped."""
+        ...
+
+
+class Tools(Protocol):
+    """The environment: the tools that a session offers."""
+
+    @property
+    def schemas(self) -> tuple[ToolSchema, ...]:
+        """As the model is told, in a fixed order."""
+        ...
+
+    def prepare(self, call: ToolCall) -> Invocation | str:
+        """The call ready to run, or what the model is told because it cannot: unknown tool, unreadable arguments."""
+        ...
+
+    async def aclose(self) -> None:
+        """End everything that the tools started."""
+        ...
+
+
+Approve: TypeAlias = Callable[[ToolCall], Decision | Awaitable[Decision]]
+"""Asked for one call at a time; plain functions run in a thread. Anything but `allow` denies, also raising."""
+
+
+class Recorder(Protocol):
+    """Where recorded messages go."""
+
+    def append(self, line: bytes, *, commit: bool = False) -> None:
+        """Write one line; `commit` marks a point that later records depend on. Raises TraceError, nothing written."""
+        ...
