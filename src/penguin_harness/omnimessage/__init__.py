@@ -66,6 +66,7 @@ from penguin_harness.omnimessage.guards import (
 )
 from penguin_harness.omnimessage.markers import block, content_of
 from penguin_harness.omnimessage.messages import (
+    PARTIALS,
     PROTOCOL,
     EventMessage,
     KnownMessage,
@@ -102,9 +103,11 @@ from penguin_harness.omnimessage.payloads import (
     ToolCallOutput,
     UserContent,
 )
+from penguin_harness.omnimessage.schema import json_schema, protocol_reference
 from penguin_harness.omnimessage.unicode import clean, ends_with_high_surrogate
 
 __all__ = [
+    "PARTIALS",
     "PROTOCOL",
     "Abort",
     "Aggregator",
@@ -184,6 +187,7 @@ __all__ = [
     "is_partial",
     "is_recorded",
     "is_session_meta",
+    "json_schema",
     "mcp_connect_begin",
     "mcp_connect_end",
     "model_message",
@@ -193,6 +197,7 @@ __all__ = [
     "partial_tool_call",
     "partial_tool_call_output",
     "payload_type",
+    "protocol_reference",
     "request_begin",
     "request_end",
     "session_meta",

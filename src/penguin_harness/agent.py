@@ -1,0 +1,208 @@
+"""An agent: where its files lie, and the sessions that it opens."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from penguin_harness.contracts import Model, Tools
+from penguin_harness.engine.context import Context, fold
+from penguin_harness.errors import ConfigError, TraceError
+from penguin_harness.llm import key_variables
+from penguin_harness.models import choose_model, open_model, secret_values
+from penguin_harness.omnimessage import SessionMeta, Source
+from penguin_harness.session import Session
+from penguin_harness.state.config import ProjectConfig, load_config
+from penguin_harness.state.paths import DEFAULT_AGENT, DEFAULT_PROJECT, AgentPaths, agent_paths
+from penguin_harness.state.prompt import assemble_prompt
+from penguin_harness.tools import Tool, Toolbox, ToolContext, as_tool, builtin_tools
+from penguin_harness.trace import (
+    Durability,
+    SessionFiles,
+    SessionLock,
+    Skipped,
+    TraceWriter,
+    context_file,
+    find_session,
+    list_sessions,
+    new_session_id,
+    read_messages,
+)
+
+AnyTool = Tool | Callable[..., Any]
+"""What may be passed as a tool: a Tool, or a plain or async function with type hints and a docstring."""
+
+
+async def create_agent(
+    agent_id: str = DEFAULT_AGENT, *, project: str = DEFAULT_PROJECT, root: Path | None = None
+) -> Agent:
+    """The agent with that id. It needs no set-up: its folders are made when something goes in.
+
+    `root` is the data root; without it `PENGUIN_HOME`, or `~/.penguin/data`.
+    Raises ConfigError for a name that is no plain name.
+    """
+    return Agent(agent_id, agent_paths(agent_id, project, root))
+
+
+class Agent:
+    """Opens, resumes and lists sessions. Holds nothing open itself."""
+
+    def __init__(self, agent_id: str, paths: AgentPaths) -> None:
+        self.agent_id = agent_id
+        self.paths = paths
+
+    async def create_session(
+        self,
+        *,
+        workspace: str | Path | None = None,
+        provider: str | None = None,
+        model_id: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client_type: str | None = None,
+        context_window: int | None = None,
+        model: Model | None = None,
+        tools: Sequence[AnyTool] = (),
+        source: Source = "user",
+        durability: Durability = "process",
+    ) -> Session:
+        """A new session in a workspace, by default a fresh folder of the agent.
+
+        The model is named by `provider` and `model_id`, or is the project's default, or is a ready `model`, which the
+        session then closes. `tools` are added to the built-in ones.
+        Raises ConfigError when the workspace or the model is not there, ToolDefinitionError for an unfit function.
+        """
+        config = await asyncio.to_thread(load_config, self.paths.config)
+        folder = self._workspace(workspace)
+        if model is None:
+            choice = choose_model(
+                config,
+                provider=provider,
+                model_id=model_id,
+                base_url=base_url,
+                api_key=api_key,
+                client_type=client_type,
+                context_window=context_window,
+            )
+            model = open_model(choice)
+            api_key = choice.api_key
+        meta = SessionMeta(
+            session_id=new_session_id(),
+            provider=model.ref.provider,
+            model_id=model.ref.model_id,
+            model_context_window=model.context_window,
+            system_prompt=assemble_prompt(agent_state=self.paths.state, workspace=folder),
+            agent_state=str(self.paths.state),
+            workspace=str(folder),
+            source=source,
+        )
+        toolbox = self._toolbox(meta, tools, secret_values(config, api_key))
+        lock = self._lock(meta.session_id)
+        writer = TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability)
+        return Session(meta=meta, context=Context(), model=model, tools=toolbox, writer=writer, lock=lock)
+
+    async def resume_session(
+        self,
+        session_id: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client_type: str | None = None,
+        model: Model | None = None,
+        tools: Sequence[AnyTool] = (),
+        durability: Durability = "process",
+    ) -> Session:
+        """The session with that id, or whose id contains that fragment, as it stood: runs nothing, writes nothing.
+
+        Model, prompt and workspace are those of its newest context; where the model is reached may be said anew.
+        Raises SessionError when no session or more than one matches, TraceLocked when somebody else writes it,
+        TraceError when none of its files can be read.
+        """
+        files = find_session(self.paths.traces, session_id)
+        config = await asyncio.to_thread(load_config, self.paths.config)
+        lock = self._lock(files.session_id)
+        try:
+            resumed = await asyncio.to_thread(read_context, files)
+            meta = resumed.meta
+            if model is None:
+                choice = choose_model(
+                    config,
+                    provider=meta.provider,
+                    model_id=meta.model_id,
+                    base_url=base_url,
+                    api_key=api_key,
+                    client_type=client_type,
+                    context_window=meta.model_context_window,
+                )
+                model = open_model(choice)
+                api_key = choice.api_key
+            toolbox = self._toolbox(meta, tools, secret_values(config, api_key))
+        except BaseException:
+            lock.release()
+            raise
+        return Session(
+            meta=meta,
+            context=resumed.context,
+            model=model,
+            tools=toolbox,
+            writer=TraceWriter(resumed.path, durability),
+            lock=lock,
+            skipped=resumed.skipped,
+        )
+
+    def sessions(self) -> list[SessionFiles]:
+        """The agent's sessions, the newest first."""
+        return list_sessions(self.paths.traces)
+
+    def _workspace(self, named: str | Path | None) -> Path:
+        if named is None:
+            folder = self.paths.temporary_workspace()
+            folder.mkdir(parents=True)
+            return folder
+        folder = Path(named).expanduser().resolve()
+        if not folder.is_dir():
+            what = "is a file" if folder.exists() else "does not exist"
+            raise ConfigError(f"the workspace {folder} {what}; name a folder, or make it first")
+        return folder
+
+    def _toolbox(self, meta: SessionMeta, tools: Sequence[AnyTool], secrets: frozenset[str]) -> Tools:
+        context = ToolContext(
+            workspace=Path(meta.workspace),
+            session_id=meta.session_id,
+            scratchpad=self.paths.scratchpad(meta.session_id),
+            secrets=secrets,
+            hidden_variables=key_variables(),
+        )
+        return Toolbox([*builtin_tools(), *map(as_tool, tools)], context)
+
+    def _lock(self, session_id: str) -> SessionLock:
+        return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))
+
+
+class Resumed(Struct):
+    """What a resume found."""
+
+    path: Path
+    meta: SessionMeta
+    context: Context
+    skipped: list[Skipped]
+
+
+def read_context(files: SessionFiles) -> Resumed:
+    """Fold the newest file that begins a context. Raises TraceError when there is none."""
+    skipped: list[Skipped] = []
+    for path in reversed(files.paths):
+        context = Context()
+        for message in read_messages(path, skipped):
+            fold(context, message)
+        if context.meta is not None:
+            return Resumed(path, context.meta, context, skipped)
+    reasons = "; ".join(map(str, skipped[:3])) or "it is empty"
+    raise TraceError(f"{files.session_id} has no readable session_meta in {files.newest.parent}: {reasons}")
+
+
+__all__ = ["Agent", "AnyTool", "ProjectConfig", "create_agent"]

@@ -1,0 +1,36 @@
+"""One request and the calls that it makes, as far as the Trace tells."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from penguin_harness.omnimessage import (
+    AssistantContent,
+    Decision,
+    RequestEnd,
+    TokenCounts,
+    ToolCall,
+    ToolCallOutput,
+)
+
+
+class OpenCall(Struct):
+    """A call and what became of it so far: the ledger of effects."""
+
+    call: ToolCall
+    decision: Decision | None = None
+    output: ToolCallOutput | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the call itself did not arrive whole."""
+        return self.call.stop_reason != "completed"
+
+
+class Attempt(Struct):
+    """What a request produced; `end` is None while it streams."""
+
+    content: list[AssistantContent] = field(default_factory=list[AssistantContent])
+    calls: dict[str, OpenCall] = field(default_factory=dict[str, OpenCall])
+    usage: TokenCounts | None = None
+    end: RequestEnd | None = None

@@ -1,0 +1,133 @@
+"""The calls of one request: decided one at a time in call order, run concurrently, each answered exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from penguin_harness.contracts import Approve, Invocation, OutputPayload, Tools
+from penguin_harness.engine.carry import DENIED, closing_output
+from penguin_harness.engine.outlet import Outlet
+from penguin_harness.invoke import invoke
+from penguin_harness.omnimessage import ApprovalDecision, StopReason, ToolCall, ToolCallOutput, clean
+
+STOP_GRACE = 0.6
+"""Seconds that interrupted tools get to end by themselves; the run returns within a second."""
+
+NOBODY_ASKED = "Tool call denied: this run has no approval callback."
+INTERRUPTED = "Tool call not run: the user interrupted the run."
+REQUEST_FAILED = "Tool call not run: the answer that asked for it broke off."
+
+
+class Calls:
+    """Takes each complete call as it arrives; `finish` waits for all answers, `stop` gives them at once."""
+
+    def __init__(self, tools: Tools, approve: Approve | None, outlet: Outlet) -> None:
+        self._tools = tools
+        self._approve = approve
+        self._outlet = outlet
+        self._waiting: deque[tuple[ToolCall, Invocation]] = deque()
+        self._running: dict[str, tuple[Invocation, asyncio.Task[None]]] = {}
+        self._asking: asyncio.Task[None] | None = None
+
+    def add(self, call: ToolCall) -> None:
+        """Take a call: answer it at once when it cannot run, else queue its question."""
+        if call.stop_reason != "completed":
+            return
+        prepared = self._tools.prepare(call)
+        if isinstance(prepared, str):
+            self._answer(call, prepared, "fatal")
+            return
+        self._waiting.append((call, prepared))
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+
+    def answer_cut(self) -> None:
+        """The request was committed: its cut calls are answered, since they do not run."""
+        for call in self._outlet.context.open_calls():
+            if call.is_cut:
+                self._outlet.emit(closing_output(call))
+
+    async def finish(self) -> None:
+        """Wait until every call is decided and answered."""
+        if self._asking is not None:
+            await self._asking
+        await self._finish_running()
+
+    async def finish_decided(self) -> None:
+        """The request failed: what runs may end, what nobody decided yet is answered as not run."""
+        if self._asking is not None:
+            await _ended([self._asking])
+        for call, _ in self._waiting:
+            self._answer(call, REQUEST_FAILED, "aborted")
+        self._waiting.clear()
+        await self._finish_running()
+
+    async def stop(self) -> None:
+        """The user interrupted: stop what runs, and answer every call that has no output yet. Waits for the grace."""
+        await self.cancel()
+        for call in self._outlet.context.open_calls():
+            known = self._running.get(call.call.tool_call_id)
+            if known is not None:
+                for owed in known[0].abandon():
+                    self._outlet.emit(owed)
+            else:
+                self._answer(call.call, INTERRUPTED, "aborted")
+
+    async def cancel(self) -> None:
+        """Leave no task behind, whatever the answers."""
+        await _ended([task for _, task in self._running.values()] + ([self._asking] if self._asking else []))
+
+    async def _finish_running(self) -> None:
+        for _, task in self._running.values():
+            await task
+
+    async def _ask(self) -> None:
+        while self._waiting:
+            call, invocation = self._waiting[0]
+            refusal = await self._refusal(call)
+            self._waiting.popleft()
+            if refusal is None:
+                self._outlet.emit(ApprovalDecision("allow", call.tool_call_id))
+                task = asyncio.create_task(invocation.run(self._emit_output))
+                self._running[call.tool_call_id] = (invocation, task)
+            else:
+                self._outlet.emit(ApprovalDecision("deny", call.tool_call_id))
+                self._answer(call, refusal, "aborted")
+
+    async def _refusal(self, call: ToolCall) -> str | None:
+        """Ask the person; None allows."""
+        if self._approve is None:
+            return NOBODY_ASKED
+        try:
+            decision = await invoke(self._approve, call)
+        except Exception as error:  # noqa: BLE001 - the caller's function: raising counts as a denial
+            return f"Tool call denied: the approval callback failed with {type(error).__name__}: {error}"
+        return None if decision == "allow" else DENIED
+
+    async def _emit_output(self, payload: OutputPayload) -> None:
+        self._outlet.emit(payload)
+        if self._outlet.full:
+            await self._outlet.room()
+
+    def _answer(self, call: ToolCall, text: str, stop_reason: StopReason) -> None:
+        self._outlet.emit(ToolCallOutput("user", clean(text), call.tool_call_id, stop_reason=stop_reason))
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel tasks and wait for them, at most the grace; another cancellation does not cut the closing short."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + STOP_GRACE
+    for task in tasks:
+        task.cancel()
+    while pending := [task for task in tasks if not task.done()]:
+        left = deadline - loop.time()
+        if left <= 0:
+            break
+        try:
+            await asyncio.wait(pending, timeout=left)
+        except asyncio.CancelledError:  # already stopping
+            continue
+    for task in tasks:
+        if task.done() and not task.cancelled():
+            task.exception()  # the run ends with its own error; a task that failed beside it is not reported twice

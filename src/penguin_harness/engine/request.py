@@ -1,0 +1,70 @@
+"""One request to the model: its stream framed, its cost recorded, its end told."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from penguin_harness.contracts import Model, Outcome, Request
+from penguin_harness.engine.calls import Calls
+from penguin_harness.engine.estimate import estimate
+from penguin_harness.engine.outlet import Outlet
+from penguin_harness.engine.segmenter import Produced, Segmenter
+from penguin_harness.engine.segments import MalformedStream
+from penguin_harness.errors import PenguinError
+from penguin_harness.omnimessage import RequestEnd, TokenUsage, ToolCall, clean
+
+NO_END = Outcome("retryable", "malformed", "the stream stopped without an end")
+
+
+async def ask_model(request: Request, *, model: Model, calls: Calls, outlet: Outlet) -> RequestEnd:
+    """Stream one answer; each complete call goes to `calls` as it arrives. Returns the record that ended it."""
+
+    def take(payload: Produced) -> None:
+        outlet.emit(payload)
+        if type(payload) is ToolCall:
+            calls.add(payload)
+
+    segmenter = Segmenter(take, outlet.context.call_ids)
+    try:
+        outcome = await _stream(request, model, segmenter, outlet)
+    except asyncio.CancelledError:
+        segmenter.close("aborted")
+        outlet.emit(RequestEnd("aborted", "user_abort"))
+        raise
+    segmenter.close("fatal" if outcome.error_code == "output_limit" else outcome.status)
+    return _end(outcome, request, calls, outlet)
+
+
+async def _stream(request: Request, model: Model, segmenter: Segmenter, outlet: Outlet) -> Outcome:
+    push = segmenter.push
+    try:
+        async with aclosing(model.stream(request)) as stream:
+            async for item in stream:
+                if isinstance(item, Outcome):
+                    return item
+                push(item)
+                if outlet.full:
+                    await outlet.room()
+    except MalformedStream as error:
+        return Outcome("retryable", "malformed", str(error))
+    except PenguinError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a programming error inside an adapter becomes a message
+        return Outcome("retryable", "network", f"{type(error).__name__}: {error}")
+    return NO_END
+
+
+def _end(outcome: Outcome, request: Request, calls: Calls, outlet: Outlet) -> RequestEnd:
+    message = None if outcome.error_message is None else clean(outcome.error_message)
+    if outcome.status != "completed":
+        end = RequestEnd(outcome.status, outcome.error_code or "network", message, attempt=1, usage=outcome.usage)
+        outlet.emit(end)
+        return end
+    attempt = outlet.context.attempt
+    usage = outcome.usage or estimate(request, attempt.content if attempt else ())
+    outlet.emit(TokenUsage(outlet.context.usage + usage, usage, estimated=outcome.usage is None))
+    end = RequestEnd("completed", outcome.error_code, message)
+    outlet.emit(end)
+    calls.answer_cut()
+    return end

@@ -1,0 +1,168 @@
+"""A run as its caller sees it: an async iterator of messages that ends with the task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from penguin_harness.engine.channel import Channel
+from penguin_harness.engine.outlet import Emitted, Outlet
+from penguin_harness.errors import TraceError
+from penguin_harness.omnimessage import Abort, OmniMessage, encode
+
+T = TypeVar("T")
+
+BUFFERED = 256
+"""Messages that may wait for the consumer before the producers do."""
+
+
+class Execution:
+    """The engine's task behind its channel. Needs no reader to come to its end."""
+
+    def __init__(self, drive: Callable[[], Awaitable[None]], outlet: Outlet, after: Execution | None) -> None:
+        self.channel: Channel[Emitted] = Channel(BUFFERED)
+        self.aborting = False
+        self.loop = asyncio.get_running_loop()
+        self._drive = drive
+        self._outlet = outlet
+        self._after = after
+        self._started = False
+        self._task = self.loop.create_task(self._execute(), name="penguin-run")
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing of it runs any more."""
+        return self._task.done()
+
+    def abort(self) -> None:
+        """Interrupt the task. A second time, or at its end, it does nothing."""
+        if self.aborting or self.done:
+            return
+        self.aborting = True
+        self.channel.unbound()
+        if self._started:
+            self._task.cancel()
+
+    def abandon(self) -> None:
+        """The reader is gone, perhaps in another thread or after the loop: a user abort."""
+        if self.done or self.loop.is_closed():
+            return
+        try:
+            here = asyncio.get_running_loop() is self.loop
+        except RuntimeError:
+            here = False
+        if here:
+            self.abort()
+        else:
+            self.loop.call_soon_threadsafe(self.abort)
+
+    async def wait(self) -> None:
+        """Wait until the task has ended and everything of it is closed."""
+        await asyncio.wait([self._task])
+
+    async def _execute(self) -> None:
+        error: BaseException | None = None
+        try:
+            if self._after is not None:
+                await self._after.wait()
+                self._after = None
+            self._outlet.attach(self.channel)
+            self._started = True
+            if self.aborting:
+                self._task.cancel()
+            await self._drive()
+        except asyncio.CancelledError:
+            self.channel.unbound()
+            error = self._record_abort()
+        except Exception as failure:  # noqa: BLE001 - raised where the caller reads
+            error = failure
+        finally:
+            self.channel.close(error)
+
+    def _record_abort(self) -> TraceError | None:
+        try:
+            self._outlet.emit(Abort("user_abort"))
+        except TraceError as error:
+            return error
+        return None
+
+
+class Reader(AsyncIterator[T], Generic[T]):
+    """One pass over a run. Dropping it before the end is a user abort, as `break` does."""
+
+    def __init__(self, execution: Execution, view: Callable[[Emitted], T]) -> None:
+        self._execution = execution
+        self._view = view
+
+    def __aiter__(self) -> Reader[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        try:
+            return self._view(await self._execution.channel.get())
+        except asyncio.CancelledError:
+            self._execution.abort()
+            raise
+
+    def __del__(self) -> None:
+        self._execution.abandon()
+
+
+class Run:
+    """One task, under way. Iterate it for its messages; leaving early interrupts it.
+
+    async with session.run([user_text("…")]) as run:
+        async for message in run: …
+    """
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._messages: Reader[OmniMessage] | None = None
+        self._read = False
+
+    def __aiter__(self) -> AsyncIterator[OmniMessage]:
+        self._read = True
+        return Reader(self._execution, _message)
+
+    async def __anext__(self) -> OmniMessage:
+        if self._messages is None:
+            self._read = True
+            self._messages = Reader(self._execution, _message)
+        return await anext(self._messages)
+
+    def lines(self) -> AsyncIterator[bytes]:
+        """The messages as their encoded lines, without newlines: for those who forward them."""
+        self._read = True
+        return Reader(self._execution, _line)
+
+    def abort(self) -> None:
+        """Interrupt the task: what is open is closed, and the stream ends with one `abort` event."""
+        self._execution.abort()
+
+    async def aclose(self) -> None:
+        """Interrupt the task if it still runs, and wait until nothing of it is left."""
+        self._execution.abort()
+        await self._execution.wait()
+
+    async def __aenter__(self) -> Run:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __del__(self) -> None:
+        if not self._read:
+            self._execution.abandon()
+
+
+def _message(emitted: Emitted) -> OmniMessage:
+    return emitted[0]
+
+
+def _line(emitted: Emitted) -> bytes:
+    message, line = emitted
+    return encode(message) if line is None else line

@@ -1,0 +1,165 @@
+"""What goes wrong between us and a provider, classified: is it worth another try, and in whose words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import cast
+
+import msgspec
+
+from penguin_harness.contracts import Outcome
+from penguin_harness.omnimessage import ErrorCode, StopReason, TokenCounts
+
+MESSAGE_LIMIT = 1000
+"""Characters of a provider's error text that are kept."""
+
+_BUSY = re.compile(r"quota|rate.?limit|\blimit|overload|capacity|throttl|too many|unavailable|busy", re.IGNORECASE)
+_TRANSIENT = ("ratelimit", "toomany", "overload", "quota", "capacity", "throttl", "timeout", "unavailable", "server")
+_CREDENTIALS = ("auth", "apikey", "permission", "forbidden", "accessdenied")
+_DEFINITIVE = ("invalid", "badrequest", "contextlength", "notfound", "unsupported", "toolarge", "contentpolicy")
+
+
+class TransportError(Exception):
+    """A request that failed, as its Outcome will say it."""
+
+    def __init__(
+        self, status: StopReason, code: ErrorCode, message: str, *, retry_after_ms: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status: StopReason = status
+        self.code: ErrorCode = code
+        self.message = message
+        self.retry_after_ms = retry_after_ms
+
+    def outcome(self, usage: TokenCounts | None = None) -> Outcome:
+        """The last item of the stream that it ends."""
+        return Outcome(self.status, self.code, self.message, usage, self.retry_after_ms)
+
+
+def malformed(message: str) -> TransportError:
+    """An answer that cannot be read, or that broke off."""
+    return TransportError("retryable", "malformed", message)
+
+
+def of_status(status: int, body: bytes, headers: Mapping[str, str], *, reason: str = "") -> TransportError:
+    """An HTTP answer that is no success."""
+    text = explain(read_loosely(body)) or reason
+    retry, code = classify(status, text)
+    message = f"HTTP {status}: {text}" if text else f"HTTP {status}"
+    if request_id := headers.get("x-request-id") or headers.get("request-id"):
+        message += f" (request id {request_id})"
+    return TransportError(retry, code, message, retry_after_ms=retry_after_ms(headers))
+
+
+def of_event(error: object) -> TransportError:
+    """An error inside a stream that began well, classified like the status it stands for."""
+    text = explain(error) or "the provider reported an error without a text"
+    labels = _labels(error)
+    for label in labels:
+        if label.isdigit() and 400 <= int(label) < 600:
+            return TransportError(*classify(int(label), text), text)
+    return TransportError(*_classify_words(re.sub(r"[^a-z]", "", "".join(labels).lower())), text)
+
+
+def of_exception(error: BaseException, what: str) -> TransportError:
+    """A broken connection, or anything unforeseen: worth another try, told with its innermost cause."""
+    return TransportError("retryable", "network", f"{what}: {innermost_cause(error)}")
+
+
+def classify(status: int, text: str) -> tuple[StopReason, ErrorCode]:
+    """What an HTTP status means for a retry; gateways also say 403 when they are only busy."""
+    if status == 401 or (status == 403 and not _BUSY.search(text)):
+        return "fatal", "auth"
+    if status in {403, 408, 409, 425, 429} or not 400 <= status < 500:
+        return "retryable", "network"
+    return "fatal", "rejected"
+
+
+def innermost_cause(error: BaseException) -> str:
+    """The exception at the end of the chain of causes, by name and text."""
+    seen = {id(error)}
+    while (cause := error.__cause__ or error.__context__) is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        error = cause
+    name, text = type(error).__name__, str(error)
+    return f"{name}: {text}" if text else name
+
+
+def retry_after_ms(headers: Mapping[str, str]) -> int | None:
+    """The wait that the server asks for: `retry-after-ms`, or Retry-After in seconds or as a date."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds
+    value = headers.get("retry-after")
+    if (seconds := _number(value, scale=1000)) is not None or value is None:
+        return seconds
+    try:
+        until = parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    try:
+        now = parsedate_to_datetime(headers["date"]).timestamp()  # the server's clock, ours may differ
+    except (KeyError, ValueError, OverflowError):
+        now = time.time()
+    return max(0, round((until - now) * 1000))
+
+
+def read_loosely(body: bytes) -> object:
+    """The body as JSON where it is, else as text on one line."""
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.MsgspecError, RecursionError):
+        return " ".join(body.decode(errors="replace").split())
+
+
+def explain(error: object) -> str:
+    """The provider's own words, out of the shapes that errors come in."""
+    return _words(error)[:MESSAGE_LIMIT]
+
+
+def _words(error: object) -> str:
+    match error:
+        case str():
+            return error
+        case [first, *_]:
+            return _words(first)
+        case {"message": str(message), "metadata": {"raw": str(raw)}}:  # OpenRouter: what the upstream said
+            return f"{message}: {raw}"
+        case {"error": dict() | list() | str() as inner} if inner:
+            return _words(cast(object, inner))
+        case {"message": str(message)} | {"detail": str(message)} if message:
+            return message
+        case dict() if error:
+            return msgspec.json.encode(error).decode()
+        case _:
+            return ""
+
+
+def _labels(error: object) -> list[str]:
+    match error:
+        case {"error": dict() as inner}:
+            return _labels(cast(object, inner))
+        case dict():
+            fields = cast(dict[str, object], error)
+            return [str(fields[name]) for name in ("code", "status", "type") if isinstance(fields.get(name), str | int)]
+        case _:
+            return []
+
+
+def _classify_words(words: str) -> tuple[StopReason, ErrorCode]:
+    if any(word in words for word in _TRANSIENT):
+        return "retryable", "network"
+    if any(word in words for word in _CREDENTIALS):
+        return "fatal", "auth"
+    if any(word in words for word in _DEFINITIVE):
+        return "fatal", "rejected"
+    return "retryable", "network"
+
+
+def _number(value: str | None, *, scale: int = 1) -> int | None:
+    try:
+        return max(0, round(float(value or "") * scale))
+    except (ValueError, OverflowError):  # no number, or an infinite one
+        return None

@@ -1,0 +1,202 @@
+"""The transport that all adapters share: one POST, an answer read as it arrives, failures classified.
+
+Two clocks watch an answer. The idle limit runs while nothing at all arrives; the content limit runs through
+heartbeats too. Both count only time spent waiting for the server, never the time that a slow consumer takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+import urllib.request
+from types import TracebackType
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from penguin_harness.llm.failure import MESSAGE_LIMIT, TransportError, of_exception, of_status
+from penguin_harness.llm.sse import Event, SseReader, WholeBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONNECT_TIMEOUT = 30.0
+ERROR_BODY_TIMEOUT = 10.0
+ERROR_BODY_LIMIT = 64 * 1024
+DRAIN_TIMEOUT = 0.25
+"""How long an answer that has said everything may take to end, so that its connection can be used again."""
+
+_SHORTEST_SECRET = 7  # shorter keys are placeholders, as `EMPTY`, and ordinary words
+
+
+class Transport:
+    """Posts requests to one URL over connections that it keeps."""
+
+    def __init__(
+        self, url: str, *, api_key: str | None = None, idle_timeout: float = 120.0, content_timeout: float = 600.0
+    ) -> None:
+        self.url = url
+        self.content_timeout = content_timeout
+        self.idle_timeout = idle_timeout
+        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "penguin"}
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._secret = api_key if api_key and len(api_key) >= _SHORTEST_SECRET else None
+        self._session: aiohttp.ClientSession | None = None
+
+    def post(self, body: bytes) -> Reply:
+        """The answer to this body, to be entered with `async with`."""
+        return Reply(self, body)
+
+    async def open(self, body: bytes) -> aiohttp.ClientResponse:
+        """Send the request and wait for the head of a successful answer. Raises TransportError."""
+        try:
+            if self._session is None:
+                self._session = self._new_session()
+            # A redirect is never followed: the key must not go to another host.
+            response = await self._session.post(self.url, data=body, headers=self._headers, allow_redirects=False)
+        except (aiohttp.ClientError, OSError) as error:
+            raise self.failed(error) from error
+        if response.status == 200:
+            return response
+        try:
+            raise await self._refused(response)
+        finally:
+            response.close()
+
+    def failed(self, error: Exception) -> TransportError:
+        """A broken connection as the failure of the request."""
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        match error:
+            case aiohttp.SocketTimeoutError():
+                return TransportError("retryable", "timeout", f"nothing arrived for {self.idle_timeout:g} s")
+            case aiohttp.ClientProxyConnectionError():
+                failure = of_exception(error, f"cannot connect to the proxy {error.host}:{error.port}")
+            case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+                failure = of_exception(error, f"cannot connect to {parts.hostname}:{port}, check the base_url")
+            case _:
+                failure = of_exception(error, f"the connection to {parts.hostname}:{port} broke")
+        return self.redacted(failure)
+
+    def redacted(self, failure: TransportError) -> TransportError:
+        """The same failure without the key, whoever put it into the text."""
+        if self._secret is None or self._secret not in failure.message:
+            return failure
+        text = failure.message.replace(self._secret, "[redacted]")
+        return TransportError(failure.status, failure.code, text, retry_after_ms=failure.retry_after_ms)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _new_session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            proxy=proxy_for(self.url),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT, sock_read=self.idle_timeout),
+        )
+
+    async def _refused(self, response: aiohttp.ClientResponse) -> TransportError:
+        if 300 <= response.status < 400:
+            target = response.headers.get("location", "an address it does not name")
+            text = f"HTTP {response.status}: the endpoint redirects to {target}; set that as the base_url if you trust it"
+            return self.redacted(TransportError("fatal", "rejected", text))
+        body = b""
+        try:
+            async with asyncio.timeout(ERROR_BODY_TIMEOUT):
+                while len(body) < ERROR_BODY_LIMIT and (piece := await response.content.readany()):
+                    body += piece
+        except (aiohttp.ClientError, OSError):  # what arrived of the explanation has to do
+            pass
+        return self.redacted(of_status(response.status, body, response.headers, reason=response.reason or ""))
+
+
+class Reply:
+    """One answer: entered when its head is there, left with its connection given back or closed."""
+
+    def __init__(self, transport: Transport, body: bytes) -> None:
+        self._transport = transport
+        self._body = body
+        self._reader: SseReader | WholeBody | None = None
+        self._silence = 0.0
+        self._ended = False
+
+    async def __aenter__(self) -> Reply:
+        self._response = await self._transport.open(self._body)
+        self._content = self._response.content
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None and not self._content.at_eof():
+                async with asyncio.timeout(DRAIN_TIMEOUT):
+                    while await self._content.readany():
+                        pass
+        except (aiohttp.ClientError, OSError):
+            pass
+        finally:
+            self._response.close()  # without effect on a connection whose answer was read to its end
+
+    async def events(self, *, within: float | None = None) -> list[Event] | None:
+        """The events that arrive next, perhaps none yet; None at the end. Raises TransportError.
+
+        `within` is a limit for this wait alone, after which the answer counts as ended.
+        """
+        if self._ended:
+            return None
+        if self._silence > self._transport.content_timeout:
+            raise TransportError("retryable", "timeout", f"only heartbeats arrived for {self._silence:.0f} s")
+        chunk = await self._next_chunk(within)
+        if self._reader is None:
+            self._reader = WholeBody() if chunk.lstrip()[:1] == b"{" else SseReader()
+        if chunk:
+            return self._reader.feed(chunk)
+        self._ended = True
+        return self._reader.finish()
+
+    def alive(self) -> None:
+        """Content came: the content limit starts again."""
+        self._silence = 0.0
+
+    async def _next_chunk(self, within: float | None) -> bytes:
+        started = time.monotonic()
+        try:
+            if within is None:
+                return await self._content.readany()
+            async with asyncio.timeout(within):
+                return await self._content.readany()
+        except TimeoutError:
+            if within is not None:
+                return b""
+            raise self._transport.failed(aiohttp.SocketTimeoutError()) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._transport.failed(error) from error
+        finally:
+            self._silence += time.monotonic() - started
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for this URL; never one for this machine itself.
+
+    aiohttp's own `trust_env` would also read ~/.netrc, and refuse a request for which that holds a login.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if _is_loopback(host) or urllib.request.proxy_bypass(host):
+        return None
+    return urllib.request.getproxies().get(parts.scheme)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

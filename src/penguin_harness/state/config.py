@@ -1,0 +1,116 @@
+"""The project's configuration: which models there are, which is the default, and their keys.
+
+default = { provider = "deepseek", model_id = "deepseek-chat" }
+
+[[models]]
+provider = "deepseek"
+model_id = "deepseek-chat"
+context_window = 128000        # optional, as is everything below
+base_url = "https://…"
+client_type = "openai_chat"
+api_key = "…"                  # else the provider's environment variable
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from penguin_harness.errors import ConfigError
+
+
+class Model(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One configured model; provider and model_id together are its identity."""
+
+    provider: str
+    model_id: str
+    base_url: str | None = None
+    client_type: str | None = None
+    context_window: int | None = None
+    api_key: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For people: never parsed again."""
+        return f"{self.provider} / {self.model_id}"
+
+
+class Default(Struct, frozen=True, forbid_unknown_fields=True):
+    """The model of a session that names none."""
+
+    provider: str
+    model_id: str
+
+
+class ProjectConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the file says."""
+
+    default: Default | None = None
+    models: tuple[Model, ...] = ()
+
+    def find(self, provider: str, model_id: str) -> Model | None:
+        """The configured model with that identity."""
+        return next((m for m in self.models if (m.provider, m.model_id) == (provider, model_id)), None)
+
+    def default_model(self) -> Model | None:
+        """The default, when there is one."""
+        if self.default is None:
+            return None
+        default = self.default
+        return self.find(default.provider, default.model_id) or Model(default.provider, default.model_id)
+
+    def add(self, model: Model) -> ProjectConfig:
+        """With the model in place of one of the same identity; the first one becomes the default."""
+        others = tuple(m for m in self.models if (m.provider, m.model_id) != (model.provider, model.model_id))
+        default = self.default or Default(model.provider, model.model_id)
+        return ProjectConfig(default, (*others, model))
+
+    def remove(self, provider: str, model_id: str) -> ProjectConfig:
+        """Without the model; it is no longer the default either."""
+        gone = (provider, model_id)
+        default = self.default
+        if default is not None and (default.provider, default.model_id) == gone:
+            default = None
+        return ProjectConfig(default, tuple(m for m in self.models if (m.provider, m.model_id) != gone))
+
+
+def load_config(path: Path) -> ProjectConfig:
+    """Read the file; an absent one is empty. Raises ConfigError that names the place of a fault."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ProjectConfig)
+    except FileNotFoundError:
+        return ProjectConfig()
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ConfigError(f"cannot read {path}: {error}; mend it, or remove it and use `penguin model add`") from None
+
+
+def save_config(path: Path, config: ProjectConfig) -> None:
+    """Write the file, readable by its owner only, in one step: a reader sees the old one or the new one.
+
+    Comments outside the written tables stay.
+    """
+    import tomlkit  # only who writes pays for it
+
+    document: Any = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    written: dict[str, Any] = msgspec.to_builtins(config)
+    for table in ProjectConfig.__struct_fields__:
+        if table in written:
+            document[table] = written[table]
+        else:
+            document.pop(table, None)
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as out:
+            out.write(tomlkit.dumps(document))
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(f"cannot write {path}: {error.strerror or error}") from None

@@ -1,0 +1,20 @@
+"""Trace files: JSON Lines of OmniMessage, one file for each model context, appended to and never rewritten."""
+
+from penguin_harness.trace.files import SessionFiles, context_file, find_session, list_sessions, new_session_id
+from penguin_harness.trace.lock import SessionLock
+from penguin_harness.trace.reader import Skipped, read_lines, read_messages
+from penguin_harness.trace.writer import Durability, TraceWriter
+
+__all__ = [
+    "Durability",
+    "SessionFiles",
+    "SessionLock",
+    "Skipped",
+    "TraceWriter",
+    "context_file",
+    "find_session",
+    "list_sessions",
+    "new_session_id",
+    "read_lines",
+    "read_messages",
+]
