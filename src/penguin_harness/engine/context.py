@@ -78,7 +78,7 @@ class Context(Struct):
     def pending(self) -> list[CompletePayload]:
         """What the newest attempt adds to the messages; for an open call, the output that closing would record."""
         attempt = self.attempt
-        if attempt is None:
+        if attempt is None or self.compaction is not None:
             return []
         end = attempt.end or closing_end(attempt)
         if end.status != "completed":
@@ -108,8 +108,7 @@ class Context(Struct):
             return
         if self.attempt.end is None:
             _request_end(self, closing_end(self.attempt))
-        if self.compaction is None:
-            self.messages.extend(self.pending())
+        self.messages.extend(self.pending())
         self.attempt = None
 
 
