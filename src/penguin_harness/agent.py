@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from penguin_harness.session import Session
 from penguin_harness.state.config import ProjectConfig, load_config
 from penguin_harness.state.paths import DEFAULT_AGENT, DEFAULT_PROJECT, AgentPaths, agent_paths
 from penguin_harness.state.prompt import assemble_prompt
-from penguin_harness.tools import Tool, Toolbox, ToolContext, as_tool, builtin_tools
+from penguin_harness.tools import Tool, Toolbox, ToolContext, builtin_tools, child_environment
 from penguin_harness.trace import (
     Durability,
     SessionFiles,
@@ -174,10 +175,10 @@ class Agent:
             workspace=Path(meta.workspace),
             session_id=meta.session_id,
             scratchpad=self.paths.scratchpad(meta.session_id),
-            secrets=secrets,
-            hidden_variables=key_variables(),
+            environment=child_environment(os.environ, drop=key_variables()),
+            guarded=[self.paths.config],
         )
-        return Toolbox([*builtin_tools(), *map(as_tool, tools)], context)
+        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secrets)
 
     def _lock(self, session_id: str) -> SessionLock:
         return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))

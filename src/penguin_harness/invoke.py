@@ -1,4 +1,4 @@
-"""Calling what a user passed in: an async function where it is, a plain one in a thread of its own."""
+"""Calling what a user passed in: an async function where it is, a plain one in a thread."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import os
+import queue
 import threading
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -57,5 +60,40 @@ async def _in_thread(function: Callable[[], T]) -> T:
         except RuntimeError:  # the loop is closed: nobody waits any more
             return
 
-    threading.Thread(target=work, name=f"penguin-{getattr(function, '__name__', 'call')}", daemon=True).start()
+    _give(work)
     return await done
+
+
+Job: TypeAlias = Callable[[], None]
+
+_idle: deque[queue.SimpleQueue[Job]] = deque()
+"""The inboxes of threads that wait for work: starting one costs more than most functions that run in it."""
+
+_LINGER = 2.0
+"""Seconds that a thread waits for more work before it ends."""
+
+
+def _give(job: Job) -> None:
+    try:
+        _idle.pop().put(job)
+    except IndexError:
+        threading.Thread(target=_serve, args=(job,), name="penguin-call", daemon=True).start()
+
+
+def _serve(job: Job) -> None:
+    inbox: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    while True:
+        job()
+        _idle.append(inbox)
+        try:
+            job = inbox.get(timeout=_LINGER)
+        except queue.Empty:
+            try:
+                _idle.remove(inbox)
+            except ValueError:  # just taken: its job is on the way
+                job = inbox.get()
+            else:
+                return
+
+
+os.register_at_fork(after_in_child=_idle.clear)

@@ -68,7 +68,9 @@ def open_model(choice: ModelConfig) -> Model:
     )
 
 
-def secret_values(config: ProjectConfig, api_key: str | None, environ: Mapping[str, str] = os.environ) -> frozenset[str]:
+def secret_values(
+    config: ProjectConfig, api_key: str | None, environ: Mapping[str, str] = os.environ
+) -> frozenset[str]:
     """The values that no output may show: configured keys and those of the environment."""
     configured = [model.api_key for model in config.models]
     exported = [environ.get(name) for name in key_variables()]

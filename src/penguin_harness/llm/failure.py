@@ -25,9 +25,7 @@ _DEFINITIVE = ("invalid", "badrequest", "contextlength", "notfound", "unsupporte
 class TransportError(Exception):
     """A request that failed, as its Outcome will say it."""
 
-    def __init__(
-        self, status: StopReason, code: ErrorCode, message: str, *, retry_after_ms: int | None = None
-    ) -> None:
+    def __init__(self, status: StopReason, code: ErrorCode, message: str, *, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
         self.status: StopReason = status
         self.code: ErrorCode = code
@@ -80,12 +78,12 @@ def classify(status: int, text: str) -> tuple[StopReason, ErrorCode]:
 
 def innermost_cause(error: BaseException) -> str:
     """The exception at the end of the chain of causes, by name and text."""
-    seen = {id(error)}
-    while (cause := error.__cause__ or error.__context__) is not None and id(cause) not in seen:
+    inner, seen = error, {id(error)}
+    while isinstance(cause := inner.__cause__ or inner.__context__, Exception) and id(cause) not in seen:
         seen.add(id(cause))
-        error = cause
-    name, text = type(error).__name__, str(error)
-    return f"{name}: {text}" if text else name
+        inner = cause
+    text = str(inner) or str(error)
+    return f"{type(inner).__name__}: {text}" if text else type(inner).__name__
 
 
 def retry_after_ms(headers: Mapping[str, str]) -> int | None:
@@ -123,29 +121,35 @@ def _words(error: object) -> str:
     match error:
         case str():
             return error
-        case [first, *_]:
-            return _words(first)
-        case {"message": str(message), "metadata": {"raw": str(raw)}}:  # OpenRouter: what the upstream said
-            return f"{message}: {raw}"
-        case {"error": dict() | list() | str() as inner} if inner:
-            return _words(cast(object, inner))
-        case {"message": str(message)} | {"detail": str(message)} if message:
-            return message
-        case dict() if error:
-            return msgspec.json.encode(error).decode()
+        case list() if error:
+            return _words(cast(list[object], error)[0])
+        case dict():
+            return _words_of_object(cast(dict[str, object], error))
         case _:
             return ""
 
 
-def _labels(error: object) -> list[str]:
+def _words_of_object(error: dict[str, object]) -> str:
     match error:
-        case {"error": dict() as inner}:
-            return _labels(cast(object, inner))
-        case dict():
-            fields = cast(dict[str, object], error)
-            return [str(fields[name]) for name in ("code", "status", "type") if isinstance(fields.get(name), str | int)]
+        case {"message": str(message), "metadata": {"raw": str(raw)}}:  # OpenRouter: what the upstream said
+            return f"{message}: {raw}"
+        case {"error": inner} if inner:
+            return _words(inner)
+        case {"message": str(message), "code": str(code)} if message and not code.isdigit() and code not in message:
+            return f"{message} ({code})"
+        case {"message": str(message)} | {"detail": str(message)} if message:
+            return message
         case _:
-            return []
+            return msgspec.json.encode(error).decode() if error else ""
+
+
+def _labels(error: object) -> list[str]:
+    if not isinstance(error, dict):
+        return []
+    fields = cast(dict[str, object], error)
+    if isinstance(inner := fields.get("error"), dict):
+        return _labels(cast(object, inner))
+    return [str(value) for name in ("code", "status", "type") if isinstance(value := fields.get(name), str | int)]
 
 
 def _classify_words(words: str) -> tuple[StopReason, ErrorCode]:

@@ -11,16 +11,12 @@ import ipaddress
 import time
 import urllib.request
 from types import TracebackType
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import aiohttp
 
-from penguin_harness.llm.failure import MESSAGE_LIMIT, TransportError, of_exception, of_status
+from penguin_harness.llm.failure import TransportError, of_exception, of_status
 from penguin_harness.llm.sse import Event, SseReader, WholeBody
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CONNECT_TIMEOUT = 30.0
 ERROR_BODY_TIMEOUT = 10.0
@@ -105,7 +101,9 @@ class Transport:
     async def _refused(self, response: aiohttp.ClientResponse) -> TransportError:
         if 300 <= response.status < 400:
             target = response.headers.get("location", "an address it does not name")
-            text = f"HTTP {response.status}: the endpoint redirects to {target}; set that as the base_url if you trust it"
+            text = (
+                f"HTTP {response.status}: the endpoint redirects to {target}; set that as the base_url if you trust it"
+            )
             return self.redacted(TransportError("fatal", "rejected", text))
         body = b""
         try:

@@ -8,6 +8,8 @@ Event: TypeAlias = tuple[str, bytes]
 """An event's name, "" where the server gives none, and its data."""
 
 _BOM = b"\xef\xbb\xbf"
+_DATA = b"data: "
+_NEXT_DATA = b"\n\ndata: "
 
 
 class SseReader:
@@ -53,23 +55,23 @@ class SseReader:
 
     def _read(self, text: bytes) -> list[Event]:
         events: list[Event] = []
-        blocks = text.split(b"\n\n")
-        rest = blocks.pop()
-        for block in blocks:
-            # The one shape that nearly every event has; an event begun in an earlier chunk takes the long way.
-            if block[:6] == b"data: " and b"\n" not in block and not self._data and not self._name:
-                events.append(("", block[6:]))
+        if self._data or self._name or not text.startswith(_DATA):
+            self._take_lines(text, events)
+            return events
+        # Nearly all events are one line of data, and many arrive in one chunk: they are cut apart in one go.
+        *values, last = text[len(_DATA) :].split(_NEXT_DATA)
+        for value in values:
+            if b"\n" in value:
+                self._take_lines(_DATA + value + b"\n\n", events)
             else:
-                self._take_lines(block.split(b"\n"), events)
-                self._end_event(events)
-        if rest:
-            lines = rest.split(b"\n")
-            if unfinished := lines.pop():
-                self._line.append(unfinished)
-            self._take_lines(lines, events)
+                events.append(("", value))
+        self._take_lines(_DATA + last, events)
         return events
 
-    def _take_lines(self, lines: list[bytes], events: list[Event]) -> None:
+    def _take_lines(self, text: bytes, events: list[Event]) -> None:
+        lines = text.split(b"\n")
+        if unfinished := lines.pop():
+            self._line.append(unfinished)
         for line in lines:
             if not line:
                 self._end_event(events)

@@ -53,7 +53,7 @@ class Processes:
             self._running.discard(child)
             child.close()
             self._left = {left for left in self._left if left.groups()}
-            if child.holds_on():
+            if child.may_live_on() and child.session.groups():
                 self._left.add(child.session)
 
     async def aclose(self) -> None:
@@ -96,8 +96,8 @@ class _Child:
         if text := decoder.decode(b"", final=True):
             await write(text)
 
-    def holds_on(self) -> bool:
-        """Whether something that it started is likely to live on."""
+    def may_live_on(self) -> bool:
+        """Whether to look for what it left in the background: a look at every process has its price."""
         return not self._at_end or self.session.has_main_group()
 
     def close(self) -> None:
@@ -184,7 +184,7 @@ class _Session:
         clock = asyncio.get_running_loop().time
         deadline = clock() + limit
         await asyncio.wait({self.exited}, timeout=limit)
-        while self.groups() and clock() < deadline:
+        while self.groups() and clock() < deadline:  # noqa: ASYNC110 - nothing tells of an orphan's end
             await asyncio.sleep(0.01)
 
 

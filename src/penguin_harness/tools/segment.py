@@ -35,9 +35,9 @@ class Segment:
         """The end, with the last text; a note stands behind it, or in its place when there is none."""
         if self.closed:
             return
-        if note and not text and not self._said:
-            text, note = note, None
         last = self._head.feed(self._stream.feed(text)) + self._head.feed(self._stream.flush())
+        if note and not last and not self._said:
+            last, note = self._head.feed(self._stream.note(note)), None
         last = self._on_new_line(last, self._head.finish())
         if note:
             last = self._on_new_line(last, _clip(self._stream.note(note)))

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from penguin_harness.omnimessage.check.report import Findings
 from penguin_harness.omnimessage.events import ApprovalDecision, Decision
-from penguin_harness.omnimessage.payloads import StopReason, ToolCall, ToolCallOutput
+from penguin_harness.omnimessage.payloads import PartialToolCallOutput, StopReason, ToolCall, ToolCallOutput
 
 
 @dataclass
@@ -55,15 +55,17 @@ class Calls:
         self._check_decision(call)
         call.decision = payload.decision
 
-    def start(self, tool_call_id: str, *, joined: bool) -> bool:
-        """A fragment of an output; whether there is a call that it may answer."""
-        call = self._find(tool_call_id, joined=joined)
+    def start(self, payload: PartialToolCallOutput, *, joined: bool) -> bool:
+        """A fragment of an output; False when it is better left aside."""
+        call = self._find(payload.tool_call_id, joined=joined)
         if call is None:
-            self._findings.broken("3.4", f"a fragment of an output of {tool_call_id!r}, which was not called")
-            return False
+            self._findings.broken("3.4", f"a fragment of an output of {payload.tool_call_id!r}, which was not called")
+            call = self._adopt(payload.tool_call_id)
         if call.answered:
-            self._findings.broken("11.3a", f"another output of {tool_call_id!r} begins")
-            return False
+            self._findings.broken("11.3a", f"another output of {call.id!r} begins")
+            if payload.event_type != "start":
+                return False
+            call.answered = False
         call.started = True
         return True
 
@@ -88,12 +90,12 @@ class Calls:
         """The calls that wait for an output."""
         return tuple(call.id for call in self._calls.values() if call.owes_output)
 
-    def settle(self, before: str) -> None:
-        """Every call must be answered here; what is not is given up."""
+    def settle(self, before: str) -> bool:
+        """Every call must be answered here; whether one was not."""
         owing = self.owing()
         if owing:
             self._findings.broken("11.3b", f"{before} while {', '.join(map(repr, owing))} is not answered")
-        self.give_up()
+        return bool(owing)
 
     def give_up(self) -> None:
         """No open call is waited for any longer."""
@@ -106,8 +108,12 @@ class Calls:
 
     def _find(self, tool_call_id: str, *, joined: bool) -> _Call | None:
         if tool_call_id not in self._calls and joined:
-            self._calls[tool_call_id] = _Call(tool_call_id, seen=False, request="completed")
+            return self._adopt(tool_call_id)
         return self._calls.get(tool_call_id)
+
+    def _adopt(self, tool_call_id: str) -> _Call:
+        call = self._calls[tool_call_id] = _Call(tool_call_id, seen=False, request="completed")
+        return call
 
     def _check_decision(self, call: _Call) -> None:
         earlier = self._undecided_before(call)

@@ -1,24 +1,23 @@
-"""One session in a sequence: the main one, or a child by its origin. Takes each message to the rules that it concerns."""
+"""One session in a sequence: takes each of its messages to the rules that the message concerns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from penguin_harness.omnimessage.check.calls import Calls
-from penguin_harness.omnimessage.check.head import Head, is_user_content
+from penguin_harness.omnimessage.check.head import Head
 from penguin_harness.omnimessage.check.report import Findings, Surface
 from penguin_harness.omnimessage.check.segments import Segments
 from penguin_harness.omnimessage.check.tool_list import ToolList
 from penguin_harness.omnimessage.check.turns import Turns
 from penguin_harness.omnimessage.check.usage import Usage
-from penguin_harness.omnimessage.check.values import check_envelope, check_happened, check_meta, check_said
+from penguin_harness.omnimessage.check.values import check_happened, check_meta, check_said, is_timestamp
 from penguin_harness.omnimessage.events import (
     Abort,
     ApprovalDecision,
     CompactionBegin,
     CompactionEnd,
     EventPayload,
-    Hook,
     McpConnectBegin,
     McpConnectEnd,
     RequestBegin,
@@ -29,18 +28,22 @@ from penguin_harness.omnimessage.events import (
 )
 from penguin_harness.omnimessage.messages import (
     KINDS,
+    PARTIALS,
     EventMessage,
     ModelMessage,
     OmniMessage,
     SessionMeta,
     SessionMetaMessage,
     UnknownMessage,
+    payload_type,
 )
 from penguin_harness.omnimessage.payloads import (
     ImageUrl,
     InlineData,
     ModelPayload,
-    PartialPayload,
+    PartialText,
+    PartialThinking,
+    PartialToolCall,
     PartialToolCallOutput,
     Text,
     ToolCall,
@@ -57,7 +60,7 @@ class Chain:
         self._origin = origin
         self._segments = Segments(findings)
         self._calls = Calls(findings)
-        self._turns = Turns(findings, surface, self._calls, self._segments)
+        self._turns = Turns(findings, surface, self._calls, self._segments, nested=bool(origin))
         self._usage = Usage(findings)
         self._tools = ToolList(findings, needed=self._trace)
         self._head = Head(findings)
@@ -70,24 +73,18 @@ class Chain:
 
     def feed(self, message: OmniMessage) -> None:
         """Take the session's next message."""
-        check_envelope(message.timestamp, message.origin, self._findings)
-        if message.timestamp < self._last:
-            self._findings.broken("1.4", f"{message.timestamp} after {self._last}")
-        self._last = max(self._last, message.timestamp)
-        self._count += 1
+        self._check_place(message)
         if isinstance(message, UnknownMessage):
             self._unknown(message)
             return
-        if self._count == 1 and self._origin and not isinstance(message, SessionMetaMessage):
-            self._findings.broken("8.1", f"the stream of {self._origin[-1]} begins with {message.payload.type}")
-        if self._rotated and self._trace:
-            self._findings.broken("2.6", "a record after the completed compaction of this file")
-            self._rotated = False
         if self._trace:
             self._head.record(message.payload)
+        rotated, self._rotated = self._rotated, False
         match message:
             case SessionMetaMessage(payload=meta):
-                self._opened(meta)
+                check_meta(meta, self._findings)
+                self._turns.admit(meta)
+                self._opened(meta, rotated=rotated)
             case ModelMessage(payload=payload):
                 check_said(payload, self._findings)
                 if self._turns.admit(payload):
@@ -118,22 +115,33 @@ class Chain:
         if self._tools.open():
             yield "5.3", "an MCP connect round"
 
+    def _check_place(self, message: OmniMessage) -> None:
+        if not is_timestamp(message.timestamp):
+            self._findings.broken("1.3", f"the timestamp is {message.timestamp!r}")
+        else:
+            if message.timestamp < self._last:
+                self._findings.broken("1.4", f"{message.timestamp} after {self._last}")
+            self._last = message.timestamp
+        self._count += 1
+        if self._count == 1 and self._origin and message.type != "session_meta":
+            self._findings.broken("8.1", f"the stream of {self._origin[-1]} begins with {payload_type(message)}")
+        if self._rotated and self._trace:
+            self._findings.broken("2.6", f"{payload_type(message)} after the completed compaction of this file")
+
     def _unknown(self, message: UnknownMessage) -> None:
         if message.type not in KINDS:
             self._findings.broken("1.2", f"the type is {message.type!r}")
         elif self._findings.strict:
             self._findings.note(f"a {message.type} of the unknown type {message.payload.type!r}")
 
-    def _opened(self, meta: SessionMeta) -> None:
-        check_meta(meta, self._findings)
-        self._turns.admit(meta)
+    def _opened(self, meta: SessionMeta, *, rotated: bool) -> None:
         self._metas += 1
         if self._trace and self._metas > 1:
             self._findings.broken("2.5", "a second session_meta")
             return
         self._check_identity(meta)
-        if not self._trace and not self._origin:
-            self._check_switch()
+        if not (self._trace or self._origin) and not self._may_switch(rotated=rotated):
+            return
         self._usage.opened(meta.session_usage)
         self._meta = meta
         if self._count > 1 or not self._origin:
@@ -147,32 +155,32 @@ class Chain:
         elif self._meta is not None and meta.workspace != self._meta.workspace:
             self._findings.broken("2.7", f"workspace {meta.workspace!r} after {self._meta.workspace!r}")
 
-    def _check_switch(self) -> None:
+    def _may_switch(self, *, rotated: bool) -> bool:
         left = [words for _, words in self.open()]
         if left:
             self._findings.broken("10.3", f"session_meta while {', '.join(left)} is open")
-        elif self._rotated:
+        elif rotated:
             self._findings.broken("10.3", "session_meta of a context that a compaction opened")
-        self._turns.next_file()
+        return not (left or rotated)
 
     def _new_context(self) -> None:
         self._calls.clear()
         self._tools.new_context()
 
     def _said(self, payload: ModelPayload) -> None:
-        self._rotated = False
+        if self._trace and isinstance(payload, PARTIALS):
+            self._findings.broken("4.10", f"{payload.type} in a Trace")
+            return
         match payload:
-            case PartialPayload() if self._trace:
-                self._findings.broken("4.10", f"{payload.type} in a Trace")
+            case Text(role="user") | InlineData(role="user") | ImageUrl():
+                self._user(payload)
             case PartialToolCallOutput():
-                if self._calls.start(payload.tool_call_id, joined=self._turns.joined):
+                if self._calls.start(payload, joined=self._turns.joined):
                     self._segments.fragment(payload)
             case ToolCallOutput():
                 self._segments.complete(payload)
                 self._calls.answer(payload, joined=self._turns.joined)
-            case Text(role="user") | InlineData(role="user") | ImageUrl() if is_user_content(payload):
-                self._user(payload)
-            case PartialPayload():
+            case PartialText() | PartialThinking() | PartialToolCall():
                 self._turns.assistant(payload)
                 self._segments.fragment(payload)
             case _:
@@ -192,7 +200,6 @@ class Chain:
         self._turns.user(payload)
 
     def _happened(self, payload: EventPayload) -> None:
-        rotated, self._rotated = self._rotated, False
         match payload:
             case ToolListReady():
                 self._tools.say(payload)
@@ -201,6 +208,15 @@ class Chain:
             case McpConnectEnd():
                 self._tools.connected(payload)
                 self._turns.end_connect(payload)
+            case ApprovalDecision():
+                self._calls.decide(payload, joined=self._turns.joined)
+            case Subagent(session_id=child):
+                self._pointer(child)
+            case _:
+                self._turned(payload)
+
+    def _turned(self, payload: EventPayload) -> None:
+        match payload:
             case RequestBegin():
                 self._turns.begin_request()
                 self._tools.request()
@@ -208,12 +224,7 @@ class Chain:
                 self._turns.use()
                 self._usage.completed(payload)
             case RequestEnd():
-                self._turns.end_request(payload)
-                self._usage.failed(payload.usage)
-                if payload.status == "completed" and not self._turns.compacting:
-                    self._head.committed()
-            case ApprovalDecision():
-                self._calls.decide(payload, joined=self._turns.joined)
+                self._request_ended(payload)
             case CompactionBegin():
                 self._tools.end_round("compaction_begin")
                 self._turns.begin_compaction(payload)
@@ -223,10 +234,14 @@ class Chain:
             case Abort():
                 self._tools.end_round("abort")
                 self._turns.abort()
-            case Subagent(session_id=child):
-                self._pointer(child)
-            case Hook():
-                self._rotated = rotated
+            case _:
+                pass
+
+    def _request_ended(self, end: RequestEnd) -> None:
+        self._turns.end_request(end)
+        self._usage.failed(end.usage)
+        if end.status == "completed" and not self._turns.compacting:
+            self._head.committed()
 
     def _compacted(self, end: CompactionEnd) -> None:
         if end.status == "completed":

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from penguin_harness.omnimessage.check.chain import Chain
 from penguin_harness.omnimessage.check.lines import BrokenLine, read_line
 from penguin_harness.omnimessage.check.report import Dialect, Findings, Note, Report, Surface, Violation
+from penguin_harness.omnimessage.check.values import is_session_id
 from penguin_harness.omnimessage.messages import OmniMessage, SessionMetaMessage
 
 
@@ -18,10 +19,11 @@ class Checker:
     """
 
     def __init__(self, surface: Surface | None = None, dialect: Dialect = "strict") -> None:
-        self._surface = surface
+        self._surface: Surface | None = surface
+        self._dialect: Dialect = dialect
         self._findings = Findings(dialect)
         self._chains: dict[tuple[str, ...], Chain] = {}
-        self._whole = False
+        self._strays: set[tuple[str, ...]] = set()
         self._torn: tuple[int, BrokenLine] | None = None
 
     def feed(self, message: OmniMessage, line_number: int | None = None) -> None:
@@ -30,10 +32,13 @@ class Checker:
         self._take(message)
 
     def feed_line(self, line: bytes, line_number: int | None = None) -> None:
-        """Take the next line, with or without its newline."""
+        """Take the next line, with or without its newline; an empty one, as behind the last newline, says nothing."""
         self._at(line_number)
+        line = line.removesuffix(b"\n")
+        if not line:
+            return
         try:
-            message = read_line(line.removesuffix(b"\n"), self._findings)
+            message = read_line(line, self._findings)
         except BrokenLine as error:
             self._torn = (self._findings.line, error)
         else:
@@ -45,11 +50,11 @@ class Checker:
         self._torn = None
         self._findings.file += 1
         self._findings.line = 0
-        self._main("trace").next_file()
+        self._trace().next_file()
 
     def whole_session(self) -> None:
         """What follows begins with the first file of a session; only for the surface `trace`."""
-        self._main("trace").whole_session()
+        self._trace().whole_session()
 
     def report(self, *, finished: bool = False) -> Report:
         """What was found so far; `finished` when nothing may be open any more. Can be asked again later."""
@@ -70,18 +75,27 @@ class Checker:
         if message.origin and self._surface == "trace":
             self._findings.broken("8.3", f"a message of {message.origin[-1]!r} in a Trace")
             return
-        origin = message.origin or ()
+        origin = () if message.origin is None else message.origin
+        if message.origin is not None and not (origin and all(map(is_session_id, origin))):
+            self._stray(origin)
+            return
         if origin not in self._chains:
             self._chains[origin] = Chain(self._findings, self._surface, origin)
         self._chains[origin].feed(message)
 
-    def _main(self, surface: Surface) -> Chain:
-        self._surface = surface
-        return self._chains.setdefault((), Chain(self._findings, surface))
+    def _stray(self, origin: tuple[str, ...]) -> None:
+        """A message of nobody knows which session: told once, and belongs to no session's state."""
+        if origin not in self._strays:
+            self._findings.broken("1.5", f"the origin is {list(origin)!r}")
+        self._strays.add(origin)
+
+    def _trace(self) -> Chain:
+        self._surface = "trace"
+        return self._chains.setdefault((), Chain(self._findings, "trace"))
 
     def _at_end(self, *, finished: bool) -> tuple[list[Violation], list[Note]]:
         """The findings with what the end adds; a child may go on in the background, so nothing of it must be closed."""
-        end = Findings("strict" if self._findings.strict else "lenient")
+        end = Findings(self._dialect)
         end.file, end.line = self._findings.file, self._findings.line
         end.violations, end.notes = list(self._findings.violations), list(self._findings.notes)
         if self._torn is not None:

@@ -6,10 +6,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from penguin_harness.omnimessage.check.kinds import Said, is_user_content
 from penguin_harness.omnimessage.check.report import Findings
 from penguin_harness.omnimessage.events import (
     Abort,
-    EventPayload,
     McpConnectBegin,
     McpConnectEnd,
     RequestBegin,
@@ -17,7 +17,7 @@ from penguin_harness.omnimessage.events import (
 )
 from penguin_harness.omnimessage.markers import content_of
 from penguin_harness.omnimessage.messages import SessionMeta
-from penguin_harness.omnimessage.payloads import ImageUrl, InlineData, ModelPayload, PartialPayload, Text, UserContent
+from penguin_harness.omnimessage.payloads import Text, UserContent
 
 
 class Head:
@@ -53,7 +53,7 @@ class Head:
         self._unanswered.clear()
         self._begin()
 
-    def record(self, payload: SessionMeta | ModelPayload | EventPayload) -> None:
+    def record(self, payload: Said) -> None:
         """The file's next record."""
         self._records += 1
         if self._records == 1:
@@ -84,12 +84,12 @@ class Head:
         """A turn is committed, so what was said before it is answered."""
         self._unanswered.clear()
 
-    def _first_record(self, payload: SessionMeta | ModelPayload | EventPayload) -> None:
+    def _first_record(self, payload: Said) -> None:
         if not isinstance(payload, SessionMeta):
             self._findings.broken("2.1", f"the file begins with {payload.type}")
             self._over = True
 
-    def _second_record(self, payload: SessionMeta | ModelPayload | EventPayload) -> None:
+    def _second_record(self, payload: Said) -> None:
         if isinstance(payload, SessionMeta) or self._over:
             return
         self.later = isinstance(payload, McpConnectBegin | ToolListReady)
@@ -102,7 +102,7 @@ class Head:
         self.later = self.later or self._known == "later"
         self._over = self.later and not isinstance(payload, McpConnectBegin | ToolListReady)
 
-    def _later_record(self, payload: SessionMeta | ModelPayload | EventPayload) -> None:
+    def _later_record(self, payload: Said) -> None:
         if not isinstance(
             payload, SessionMeta | McpConnectBegin | McpConnectEnd | ToolListReady | RequestBegin | Abort
         ):
@@ -112,18 +112,13 @@ class Head:
     def _carried(self, payload: UserContent) -> None:
         if self._over or not (self.later and self._listed):
             self._findings.broken("3.6", f"{_short(payload)} is carried outside the head of a later file")
-        elif self._before is not None and replace(payload, carried=False) not in self._before:
-            if not (isinstance(payload, Text) and _is_carry_over(payload)):
-                self._findings.broken("13.1", f"no unanswered {_short(payload)} in the file before")
+        elif self._before is not None and not self._is_copy(payload, self._before):
+            self._findings.broken("13.1", f"no unanswered {_short(payload)} in the file before")
 
-
-def is_user_content(payload: object) -> bool:
-    """Whether it is what a user may say; a tool's output is not."""
-    match payload:
-        case Text(role="user") | InlineData(role="user") | ImageUrl():
-            return True
-        case _:
-            return False
+    def _is_copy(self, payload: UserContent, before: tuple[UserContent, ...]) -> bool:
+        """A carry-over was never recorded before: the fold derives it."""
+        derived = isinstance(payload, Text) and _is_carry_over(payload)
+        return derived or replace(payload, carried=False) in before
 
 
 def _is_summary(payload: Text) -> bool:

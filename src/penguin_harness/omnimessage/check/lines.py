@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Raw
 
 from penguin_harness.omnimessage.check.report import Findings
-from penguin_harness.omnimessage.codec import DecodeError, decode, decode_lines, encode
-from penguin_harness.omnimessage.messages import OmniMessage, UnknownMessage
+from penguin_harness.omnimessage.codec import DecodeError, decode, encode
+from penguin_harness.omnimessage.messages import KnownMessage, OmniMessage, UnknownMessage
 from penguin_harness.omnimessage.unicode import clean_json
 
+_today: msgspec.json.Decoder[KnownMessage] = msgspec.json.Decoder(KnownMessage)
 _ORDER = ("type", "timestamp", "payload", "origin")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _SPACE = re.compile(rb"\s")
@@ -45,7 +46,7 @@ def read_line(line: bytes, findings: Findings) -> OmniMessage:
 
 def _check_words(line: bytes, findings: Findings) -> None:
     try:
-        decode_lines(line)
+        _today.decode(line)
     except msgspec.MsgspecError as error:
         findings.broken(_rule(str(error), "1.10"), f"{error} in {_short(line)}")
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from penguin_harness.omnimessage.check.calls import Calls
-from penguin_harness.omnimessage.check.head import is_user_content
+from penguin_harness.omnimessage.check.kinds import Said, begins, continues, is_model, name_of
 from penguin_harness.omnimessage.check.report import Findings, Surface
 from penguin_harness.omnimessage.check.segments import Segments
 from penguin_harness.omnimessage.events import (
@@ -15,20 +14,14 @@ from penguin_harness.omnimessage.events import (
     ApprovalDecision,
     CompactionBegin,
     CompactionEnd,
-    EventPayload,
     Hook,
-    McpConnectBegin,
     McpConnectEnd,
-    RequestBegin,
     RequestEnd,
     Subagent,
     TokenUsage,
-    ToolListReady,
 )
-from penguin_harness.omnimessage.messages import SessionMeta
-from penguin_harness.omnimessage.payloads import ModelPayload, PartialPayload, PartialToolCallOutput, ToolCallOutput
-
-Said: TypeAlias = SessionMeta | ModelPayload | EventPayload
+from penguin_harness.omnimessage.messages import PARTIALS
+from penguin_harness.omnimessage.payloads import ModelPayload, PartialToolCallOutput, ToolCallOutput
 
 
 @dataclass
@@ -43,9 +36,12 @@ class _Request:
 class Turns:
     """The requests and compactions of one session."""
 
-    def __init__(self, findings: Findings, surface: Surface, calls: Calls, segments: Segments) -> None:
+    def __init__(
+        self, findings: Findings, surface: Surface, calls: Calls, segments: Segments, *, nested: bool = False
+    ) -> None:
         self._findings = findings
         self._surface = surface
+        self._shows_abort = surface == "stream" and not nested  # a Trace may lack it by a crash, a child by its parent
         self._calls = calls
         self._segments = segments
         self._request: _Request | None = None
@@ -64,16 +60,16 @@ class Turns:
 
     def admit(self, payload: Said) -> bool:
         """Look at a message before its own rules; False when it belongs to a run that is over."""
-        if self._silent and _continues(payload):
+        if self._silent and continues(payload):
             if not self._told:
-                self._findings.broken("11.8f", f"{_name(payload)} after abort")
+                self._findings.broken("11.8f", f"{name_of(payload)} after abort")
             self._told = True
             return False
         self._silent = False
         if self._request is not None and self._request.closing:
             self._after_usage(self._request, payload)
-        if self._interrupted and _begins(payload):
-            self._findings.broken("7.3", f"{_name(payload)} after an interruption without its abort")
+        if self._interrupted and begins(payload):
+            self._findings.broken("7.3", f"{name_of(payload)} after an interruption without its abort")
             self._interrupted = False
         if not isinstance(payload, Abort):
             self._failed = False
@@ -82,7 +78,7 @@ class Turns:
     def assistant(self, payload: ModelPayload) -> None:
         """The model says something."""
         if self._request is None:
-            closes = self.joined and not isinstance(payload, PartialPayload) and payload.stop_reason == "aborted"
+            closes = self.joined and not isinstance(payload, PARTIALS) and payload.stop_reason == "aborted"
             if not closes:
                 self._findings.broken("11.8c", f"{payload.type} outside a request")
             self._request = _Request(sure=False)
@@ -168,7 +164,7 @@ class Turns:
         """What is open, as rule and words."""
         for segment in self._segments.open():
             yield "4.9", segment
-        if self._request is not None:
+        if self._request is not None and self._request.sure:
             yield "11.8a", "a request"
         owing = self._calls.owing()
         if owing:
@@ -190,22 +186,20 @@ class Turns:
             self._close_all(before, rule)
             return
         left = [words for rule, words in self.open() if rule in {"4.9", "11.8a", "11.3b"}]
-        if left and (self._request is None or self._request.sure or len(left) > 1):
+        if left:
             self._findings.note(f"a dead process left open: {', '.join(left)}")
         self._forget()
 
     def _close_all(self, before: str, rule: str) -> bool:
-        """Report what is open, the innermost only, and close it; whether something was."""
-        leaked = self._segments.end_all(before)
-        request = self._request is not None and self._request.sure
-        if request and not leaked:
+        """Close what is open and report the innermost of it; whether something was."""
+        reported = self._segments.end_all(before)
+        if not reported and self._request is None:
+            reported = self._calls.settle(before)
+        elif not reported and self._request is not None and self._request.sure:
             self._findings.broken(rule, f"{before} while a request is open")
-        owing = self._calls.owing()
-        if not (leaked or request or self._request):
-            self._calls.settle(before)
-        open_before = leaked or request or bool(owing)
+            reported = True
         self._forget()
-        return open_before
+        return reported
 
     def _forget(self) -> None:
         self._segments.clear()
@@ -215,51 +209,21 @@ class Turns:
         self._calls.give_up()
 
     def _ended(self, end: RequestEnd | CompactionEnd | McpConnectEnd) -> None:
-        if end.status == "aborted" and end.error_code != "process_exited" and self._surface == "stream":
-            self._interrupted = True
+        if end.status == "aborted" and end.error_code != "process_exited":
+            self._interrupted = self._shows_abort
 
     def _after_usage(self, request: _Request, payload: Said) -> None:
         """Only the request's end may follow; in files of other writers a tool, or a new run, may come between."""
         if isinstance(payload, RequestEnd | PartialToolCallOutput):
             return
         tool = isinstance(payload, ToolCallOutput | ApprovalDecision | Subagent | Hook)
-        if not self._findings.strict and (tool or not _is_model(payload)):
+        if not self._findings.strict and (tool or not is_model(payload)):
             return
         request.closing = False
         if isinstance(payload, TokenUsage):
             return
-        self._findings.broken("11.4a", f"{_name(payload)} between token_usage and request_end")
-        if not (tool or _is_model(payload)):
+        self._findings.broken("11.4a", f"{name_of(payload)} between token_usage and request_end")
+        if not (tool or is_model(payload)):
             self._segments.clear()
             self._request = None
             self._calls.request_ended("completed")
-
-
-def _continues(payload: Said) -> bool:
-    """Whether it can only be part of a run that goes on."""
-    match payload:
-        case ApprovalDecision() | TokenUsage() | RequestEnd() | CompactionEnd() | McpConnectEnd() | Subagent():
-            return True
-        case Hook(hook=point):
-            return point != "user_prompt"
-        case ToolCallOutput() | PartialToolCallOutput():
-            return True
-        case _:
-            return _is_model(payload)
-
-
-def _begins(payload: Said) -> bool:
-    """Whether a run or compaction, or what one begins with, begins."""
-    return is_user_content(payload) or isinstance(
-        payload, SessionMeta | RequestBegin | CompactionBegin | ToolListReady | McpConnectBegin
-    )
-
-
-def _is_model(payload: Said) -> bool:
-    return not isinstance(payload, SessionMeta | EventPayload | ToolCallOutput | PartialToolCallOutput) and not (
-        is_user_content(payload)
-    )
-
-
-def _name(payload: Said) -> str:
-    return "session_meta" if isinstance(payload, SessionMeta) else payload.type

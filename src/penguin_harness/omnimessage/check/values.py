@@ -55,12 +55,15 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
-def check_envelope(timestamp: str, origin: tuple[str, ...] | None, findings: Findings) -> None:
-    """The timestamp's form and the ids of the origin."""
-    if not _is_timestamp(timestamp):
-        findings.broken("1.3", f"the timestamp is {timestamp!r}")
-    if origin is not None and not (origin and all(map(is_session_id, origin))):
-        findings.broken("1.5", f"the origin is {list(origin)!r}")
+def is_timestamp(text: str) -> bool:
+    """Whether the text is a moment in the protocol's form."""
+    if not _TIMESTAMP.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_meta(meta: SessionMeta, findings: Findings) -> None:
@@ -109,13 +112,10 @@ def check_happened(payload: EventPayload, findings: Findings) -> None:
     match payload:
         case RequestEnd():
             _check_request_end(payload, findings)
-        case CompactionEnd(attempt=attempt):
-            if attempt is not None and attempt < 1:
-                findings.broken("5.5", f"attempt {attempt}")
-            _check_pair(payload, findings)
-        case McpConnectEnd(results=results):
-            for end in (payload, *results):
-                _check_pair(end, findings)
+        case CompactionEnd():
+            _check_compaction_end(payload, findings)
+        case McpConnectEnd():
+            _check_connect_end(payload, findings)
         case TokenUsage(session=session, request=request):
             _check_counts(session, "session", findings)
             _check_counts(request, "request", findings)
@@ -129,16 +129,6 @@ def check_happened(payload: EventPayload, findings: Findings) -> None:
             findings.broken("5.12", f"a {point} hook decides {decision!r}")
         case _:
             pass
-
-
-def _is_timestamp(text: str) -> bool:
-    if not _TIMESTAMP.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _check_id(call: str, findings: Findings) -> None:
@@ -180,6 +170,17 @@ def _check_request_end(end: RequestEnd, findings: Findings) -> None:
             findings.broken("5.7", "usage on a completed request")
         _check_counts(end.usage, "usage", findings)
     _check_pair(end, findings)
+
+
+def _check_compaction_end(end: CompactionEnd, findings: Findings) -> None:
+    if end.attempt is not None and end.attempt < 1:
+        findings.broken("5.5", f"attempt {end.attempt}")
+    _check_pair(end, findings)
+
+
+def _check_connect_end(end: McpConnectEnd, findings: Findings) -> None:
+    for each in (end, *end.results):
+        _check_pair(each, findings)
 
 
 def _check_counts(counts: TokenCounts, name: str, findings: Findings) -> None:

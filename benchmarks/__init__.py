@@ -1,0 +1,1 @@
+"""What the harness costs, measured against two baselines in the same run."""

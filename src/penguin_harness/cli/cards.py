@@ -1,0 +1,144 @@
+"""A card for each tool call: live while it is written, asked about and run, then a few lines that stay."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from penguin_harness.cli.arguments import decoded, summary
+from penguin_harness.cli.diff import changed, diff_lines, is_diff
+from penguin_harness.cli.terminal.neutral import neutral_output, one_line
+from penguin_harness.cli.terminal.spans import Line, Span, crop, width_of
+from penguin_harness.omnimessage import Decision, StopReason
+
+State: TypeAlias = Literal["writing", "waiting", "running", "done"]
+
+TAIL_LINES = 5
+_TAIL = 4_000
+_HEAD_ROWS, _END_ROWS = 4, 4
+_DIFF_ROWS = 30
+_EXIT = re.compile(r"\n?\[exit code (\d+)\]\s*\Z")
+_MARKS = {"ok": ("✓", "green"), "failed": ("✗", "red"), "refused": ("⊘", "yellow"), "stopped": ("■", "yellow")}
+
+
+class Card:
+    """One call, as far as it has come."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.arguments = ""
+        self.state: State = "writing"
+        self.since = 0.0
+        self.decision: Decision | None = None
+        self.decided_at: str | None = None
+        self.ended_at: str | None = None
+        self.output = ""
+        self.images = 0
+        self.stop_reason: StopReason = "completed"
+
+    def add_output(self, text: str) -> None:
+        """Keep the end of what the tool has said so far."""
+        self.output = (self.output + text)[-_TAIL:]
+
+    def live_lines(self, spinner: str, now: float) -> list[Line]:
+        """How it stands now: its head, and the end of its output."""
+        match self.state:
+            case "writing":
+                note = f" {len(self.arguments):,} characters" if len(self.arguments) > _TAIL / 10 else ""
+                return [self._head(Span("✎", "cyan"), Span(note, "dim"))]
+            case "waiting":
+                return [self._head(Span("·", "dim"), Span(""))]
+            case "running":
+                tail = neutral_output(self.output).rstrip().split("\n")[-TAIL_LINES:] if self.output else []
+                elapsed = Span(f" {seconds(now - self.since)}", "dim") if self.since else Span("")
+                return [self._head(Span(spinner, "cyan"), elapsed), *map(_body_line, tail)]
+            case "done":
+                return [self._head(self._mark(), Span(""))]
+
+    def final_lines(self, width: int | None) -> list[Line]:
+        """What stays of it."""
+        outcome = self._outcome()
+        noted = Span("".join(f"  {note}" for note in (outcome, self._duration()) if note), "dim")
+        head = self._head(self._mark(), noted, width)
+        return [head, *map(_indented, self._body())]
+
+    def short_line(self, width: int | None) -> Line:
+        """What stays of it in a child session."""
+        return self._head(self._mark(), Span(f"  {self._duration()}" if self._duration() else "", "dim"), width)
+
+    def _head(self, mark: Span, end: Span, width: int | None = None) -> Line:
+        start = [mark, Span(" "), Span(one_line(self.name), "bold")]
+        about = [Span(f"  {text}")] if (text := summary(self.arguments)) else []
+        room = None if width is None else width - width_of([*start, end])
+        return [*start, *crop(about, room), end]
+
+    def _mark(self) -> Span:
+        return Span(*_MARKS[self._result()])
+
+    def _result(self) -> Literal["ok", "failed", "refused", "stopped"]:
+        if self.decision in {"deny", "forbidden"}:
+            return "refused"
+        if self.stop_reason == "aborted":
+            return "stopped"
+        exit_code = _EXIT.search(self.output)
+        return "failed" if self.stop_reason != "completed" or (exit_code and exit_code[1] != "0") else "ok"
+
+    def _outcome(self) -> str:
+        if is_diff(self.output):
+            added, removed = changed(self.output)
+            return f"+{added} −{removed}"
+        exit_code = _EXIT.search(self.output)
+        return f"exit code {exit_code[1]}" if exit_code else ""
+
+    def _duration(self) -> str:
+        if self.decided_at is None or self.ended_at is None or self._result() == "refused":
+            return ""
+        try:
+            spent = datetime.fromisoformat(self.ended_at) - datetime.fromisoformat(self.decided_at)
+        except ValueError:  # a foreign Trace with another notion of time
+            return ""
+        return seconds(spent.total_seconds())
+
+    def _body(self) -> list[Line]:
+        output = neutral_output(_EXIT.sub("", self.output)).strip("\n")
+        pictures = [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]] if self.images else []
+        if self._result() == "ok" and self.name == "read_file":
+            count = output.count("\n") + 1
+            return pictures or [[Span(f"{count} line{'s' if count > 1 else ''}", "dim")]]
+        if is_diff(self.output):
+            return _shortened(diff_lines(output), _DIFF_ROWS, 0)
+        style = {"failed": "red", "ok": "dim"}.get(self._result(), "yellow")
+        rows = [[Span(row, style)] for row in output.split("\n")] if output else []
+        return [*_shortened(rows, _HEAD_ROWS, _END_ROWS), *self._written(), *pictures]
+
+    def _written(self) -> list[Line]:
+        """The beginning of a new file."""
+        members = decoded(self.arguments)
+        if members is None or self._result() != "ok" or not isinstance(content := members.get("content"), str):
+            return []
+        added = "\n".join(f"+{row}" for row in content.rstrip("\n").split("\n"))
+        return _shortened(diff_lines(added), 2 * _HEAD_ROWS, 0)
+
+
+def seconds(spent: float) -> str:
+    """A duration for people."""
+    if spent < 10:
+        return f"{max(spent, 0):.1f} s"
+    minutes, rest = divmod(round(spent), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _shortened(rows: list[Line], head: int, end: int) -> list[Line]:
+    hidden = len(rows) - head - end
+    if hidden <= 1:
+        return rows
+    return [*rows[:head], [Span(f"… {hidden} more lines", "dim")], *rows[len(rows) - end :]]
+
+
+def _indented(spans: Line) -> Line:
+    return [Span("  │ ", "dim"), *spans]
+
+
+def _body_line(text: str) -> Line:
+    return [Span("  │ ", "dim"), Span(text, "dim")]

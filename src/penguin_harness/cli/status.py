@@ -1,0 +1,104 @@
+"""The line at the bottom while something runs: what goes on, for how long, at what cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penguin_harness.cli.cards import seconds
+from penguin_harness.cli.terminal.spans import Line, Span
+from penguin_harness.omnimessage import (
+    CompactionBegin,
+    CompactionEnd,
+    OmniMessage,
+    RequestBegin,
+    RequestEnd,
+    TokenCounts,
+    TokenUsage,
+)
+
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_TURN = 0.1
+
+
+class Status:
+    """Follows the messages of a run."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.is_running = False
+        self.hint = ""
+        self.turns = 0
+        self.usage: TokenCounts | None = None
+        """What the run has cost so far."""
+        self.end: RequestEnd | None = None
+        """How the last request ended."""
+        self._clock = clock
+        self._since = 0.0
+        self._retry_at: float | None = None
+        self._attempt = 1
+        self._compacting = False
+
+    @property
+    def spinner(self) -> str:
+        """Its picture now."""
+        return _SPINNER[int(self._clock() / _TURN) % len(_SPINNER)]
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return self._clock() - self._since
+
+    def begin(self, hint: str) -> None:
+        """A run begins."""
+        self.is_running, self.hint, self._since = True, hint, self._clock()
+        self.turns, self.usage, self.end, self._retry_at = 0, None, None, None
+
+    def see(self, message: OmniMessage) -> None:
+        """Take note of what concerns the run as a whole."""
+        if message.origin:
+            return
+        match message.payload:
+            case RequestBegin():
+                self._retry_at = None
+            case RequestEnd() as end:
+                self.end = end
+                self.turns += end.status == "completed"
+                if end.retry_in_ms is not None:
+                    self._retry_at = self._clock() + end.retry_in_ms / 1000
+                    self._attempt = (end.attempt or 1) + 1
+            case TokenUsage(request=counts):
+                self.usage = counts if self.usage is None else self.usage + counts
+            case CompactionBegin():
+                self._compacting = True
+            case CompactionEnd():
+                self._compacting = False
+            case _:
+                pass
+
+    def line(self, speaking: str | None, calls: int) -> Line:
+        """What goes on."""
+        parts = [self._doing(speaking, calls), seconds(self.elapsed)]
+        if self.usage is not None:
+            parts.append(f"{tokens(self.usage.total)} tokens")
+        return [Span(f"{self.spinner} ", "cyan"), Span(" · ".join((*parts, self.hint)), "dim")]
+
+    def summary(self) -> Line:
+        """What the run took, when it is over."""
+        parts = [f"{self.turns} turn{'' if self.turns == 1 else 's'}"]
+        if self.usage is not None:
+            cached = f" ({tokens(self.usage.cache_read)} cached)" if self.usage.cache_read else ""
+            parts.append(f"{tokens(self.usage.total)} tokens{cached}")
+        return [Span(" · ".join((*parts, seconds(self.elapsed))), "dim")]
+
+    def _doing(self, speaking: str | None, calls: int) -> str:
+        if self._retry_at is not None:
+            return f"attempt {self._attempt} in {max(self._retry_at - self._clock(), 0):.0f} s"
+        if self._compacting:
+            return "summarizing the context"
+        if speaking is not None:
+            return "thinking" if speaking == "thinking" else "answering"
+        return f"{calls} tool call{'s' if calls > 1 else ''}" if calls else "waiting for the model"
+
+
+def tokens(count: int) -> str:
+    """A number of tokens for people."""
+    return str(count) if count < 1000 else f"{count / 1000:.1f}k"

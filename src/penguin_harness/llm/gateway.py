@@ -1,0 +1,76 @@
+"""From a model's name to a model: what the provider's preset says, what the caller overrides, the right adapter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+
+from penguin_harness.contracts import Model, ModelRef
+from penguin_harness.errors import ConfigError
+from penguin_harness.llm.catalog import Preset, presets
+from penguin_harness.llm.endpoint import Endpoint
+
+
+def _openai_chat(endpoint: Endpoint) -> Model:
+    from penguin_harness.llm.openai_chat import OpenAIChat  # HTTP takes 0.1 s to import
+
+    return OpenAIChat(endpoint)
+
+
+CLIENTS: dict[str, Callable[[Endpoint], Model]] = {"openai_chat": _openai_chat}
+"""The wire protocols by name."""
+
+
+def create_model(
+    ref: ModelRef,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    client_type: str | None = None,
+    context_window: int | None = None,
+    idle_timeout: float = 120.0,
+    content_timeout: float = 600.0,
+    environ: Mapping[str, str] = os.environ,
+) -> Model:
+    """The model behind its vendor's protocol. Raises ConfigError, and does no I/O."""
+    preset = _preset(ref)
+    address = base_url or preset.base_url
+    if address is None:
+        raise ConfigError(f"provider {ref.provider!r} has no address of its own; give a base URL for {ref.model_id!r}")
+    endpoint = Endpoint(
+        ref,
+        address.strip(),
+        context_window or preset.window(ref.model_id),
+        _key(ref, preset, api_key, environ),
+        idle_timeout,
+        content_timeout,
+        preset.max_tokens_field,
+    )
+    return _client(client_type or preset.client_type)(endpoint)
+
+
+def _preset(ref: ModelRef) -> Preset:
+    if (preset := presets().get(ref.provider)) is None:
+        known = ", ".join(presets())
+        raise ConfigError(
+            f"unknown provider {ref.provider!r}; known are {known}. "
+            "For any other endpoint that speaks Chat Completions use provider 'custom' with its base URL"
+        )
+    return preset
+
+
+def _key(ref: ModelRef, preset: Preset, api_key: str | None, environ: Mapping[str, str]) -> str | None:
+    candidates = (api_key, *(environ.get(name) for name in preset.key_variables))
+    key = next((found.strip() for found in candidates if found and found.strip()), None)
+    if key is None and preset.key_required:
+        raise ConfigError(
+            f"no API key for provider {ref.provider!r}: set {' or '.join(preset.key_variables)}, "
+            "or store one with `penguin model add`"
+        )
+    return key
+
+
+def _client(client_type: str) -> Callable[[Endpoint], Model]:
+    if (client := CLIENTS.get(client_type)) is None:
+        raise ConfigError(f"unknown client type {client_type!r}; known are {', '.join(CLIENTS)}")
+    return client

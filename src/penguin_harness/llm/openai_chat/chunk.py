@@ -1,0 +1,139 @@
+"""The events of an answer: a fast typed decoding, and a tolerant one for what does not fit it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from penguin_harness.llm.failure import malformed
+
+
+class Function(Struct, gc=False):
+    """The part of a call that the model writes."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class Call(Struct, gc=False):
+    """A fragment of a call, as the provider labels it."""
+
+    index: int | None = None
+    id: str | None = None
+    function: Function | None = None
+    extra_content: Any = None
+
+
+class Delta(Struct):
+    """What a choice adds."""
+
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[Call] | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
+
+
+class PromptDetails(Struct, gc=False):
+    """A breakdown of the prompt's tokens."""
+
+    cached_tokens: int | None = None
+
+
+class Usage(Struct, gc=False):
+    """Token counts; a field that is absent or null says nothing."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: PromptDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+
+
+class Choice(Struct):
+    """One alternative; never more than one is asked for."""
+
+    delta: Delta | None = None
+    message: Delta | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+
+class Chunk(Struct):
+    """One event. Everything is optional: heartbeats come in any shape."""
+
+    choices: list[Choice] | None = None
+    usage: Usage | None = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(Chunk).decode
+
+
+def decode(data: bytes) -> Chunk:
+    """One event's data. Raises TransportError when it is no JSON, or a choice makes no sense."""
+    try:
+        return _decode(data)
+    except (msgspec.MsgspecError, RecursionError):
+        return _decode_tolerantly(data)
+
+
+def _decode_tolerantly(data: bytes) -> Chunk:
+    try:
+        value: object = json.loads(data.decode(errors="replace"), strict=False)
+    except (ValueError, RecursionError) as error:
+        raise malformed(f"an event is no JSON ({error}): {data[:200].decode(errors='replace')}") from None
+    if not isinstance(value, dict):
+        return Chunk()
+    fields = cast(dict[str, Any], value)
+    try:
+        return msgspec.convert(fields, Chunk, strict=False)
+    except msgspec.ValidationError:
+        return _mended(fields)
+
+
+def _mended(fields: dict[str, Any]) -> Chunk:
+    choices: object = fields.get("choices")
+    usage, error = _usage(fields.get("usage")), fields.get("error")
+    if not isinstance(choices, list) or not choices:
+        return Chunk(None, usage, error)
+    choice: object = cast(list[object], choices)[0]
+    if isinstance(choice, dict):
+        choice = _mend_choice(cast(dict[str, Any], choice))
+    try:
+        return Chunk([msgspec.convert(choice, Choice, strict=False)], usage, error)
+    except msgspec.ValidationError as invalid:
+        raise malformed(f"an event has an unknown shape: {invalid}") from None
+
+
+def _mend_choice(choice: dict[str, Any]) -> dict[str, Any]:
+    """Content as a list of parts becomes text, arguments as an object become a string."""
+    mended = choice | {"usage": None}
+    for name in ("delta", "message"):
+        if isinstance(delta := choice.get(name), dict):
+            mended[name] = _mend_delta(cast(dict[str, Any], delta))
+    if not isinstance(mended.get("finish_reason"), str | None):
+        mended["finish_reason"] = str(mended["finish_reason"])
+    return mended
+
+
+def _mend_delta(delta: dict[str, Any]) -> dict[str, Any]:
+    mended = delta | {"reasoning_details": None}
+    if isinstance(parts := delta.get("content"), list):
+        texts = (cast(dict[str, Any], part).get("text") for part in cast(list[Any], parts) if isinstance(part, dict))
+        mended["content"] = "".join(text for text in texts if isinstance(text, str))
+    for call in cast(list[Any], delta.get("tool_calls") or ()):
+        function = cast(dict[str, Any], call).get("function") if isinstance(call, dict) else None
+        if isinstance(function, dict) and not isinstance(cast(dict[str, Any], function).get("arguments"), str | None):
+            function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    return mended
+
+
+def _usage(value: object) -> Usage | None:
+    try:
+        return msgspec.convert(value, Usage | None, strict=False)
+    except msgspec.ValidationError:
+        return None

@@ -1,0 +1,170 @@
+"""Chunks to deltas, and what they say about the end of the answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from msgspec import UNSET, Raw
+
+from penguin_harness.contracts import CallDelta, ModelDelta, Outcome, TextDelta, ThinkingDelta
+from penguin_harness.llm.failure import malformed, of_event, read_loosely
+from penguin_harness.llm.openai_chat.chunk import Call, Delta, Function, Usage, decode
+from penguin_harness.llm.openai_chat.request import REASONING_FIELDS
+from penguin_harness.omnimessage import TokenCounts, opaque
+from penguin_harness.omnimessage.unicode import clean
+
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+
+
+class ChunkReader:
+    """Reads the events of one answer: each becomes deltas, the rest is remembered for the outcome."""
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self.done = False
+        self.complete = False
+        """Nothing of interest can follow: the sentinel came, or the token counts behind a finish reason."""
+        self._has_content = False
+        self._counts: dict[str, int] = {}
+        self._details: list[dict[str, Any]] = []
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the provider has said that the answer is whole."""
+        return self.done or self.finish_reason is not None
+
+    def read(self, name: str, data: bytes) -> list[ModelDelta]:
+        """The deltas of one event. Raises TransportError for an error inside the stream, or one that is no JSON."""
+        if name == "error":
+            raise of_event(read_loosely(data))
+        if data[:1] != b"{" and self._is_no_chunk(data):
+            return []
+        chunk = decode(data)
+        if chunk.error:
+            raise of_event(chunk.error)
+        if not chunk.choices:
+            if chunk.usage is not None:
+                self._count(chunk.usage)
+            else:
+                _raise_if_error(data)
+            return []
+        choice = chunk.choices[0]
+        if choice.finish_reason:
+            self.finish_reason = choice.finish_reason
+        if (usage := chunk.usage or choice.usage) is not None:
+            self._count(usage)
+        delta = choice.delta or choice.message
+        return [] if delta is None else self._deltas(delta)
+
+    def finish(self) -> list[ModelDelta]:
+        """What was held back until the end."""
+        return self._flush_details() if self._details else []
+
+    def usage(self) -> TokenCounts | None:
+        """What the request cost, if the provider said it; only zeros count as silence."""
+        prompt, output = self._counts.get("prompt", 0), self._counts.get("output", 0)
+        cached = min(self._counts.get("cached", 0), prompt)
+        if not prompt and not output:
+            return None
+        return TokenCounts.of(cache_read=cached, cache_write=prompt - cached, output=output)
+
+    def outcome(self) -> Outcome:
+        """How an answer that has ended without a failure counts."""
+        usage = self.usage()
+        if not self.terminal:
+            return malformed("the answer ended without a terminal signal").outcome(usage)
+        if self.finish_reason == "error":
+            return Outcome("retryable", "network", "the provider ended the answer with an error", usage)
+        if self.finish_reason in _CUT:
+            return Outcome("completed", "output_limit", "the answer was cut by the output limit", usage)
+        if not self._has_content:
+            return malformed(f"empty response (finish_reason {self.finish_reason})").outcome(usage)
+        return Outcome("completed", usage=usage)
+
+    def _is_no_chunk(self, data: bytes) -> bool:
+        if (data := data.strip()) == b"[DONE]":
+            self.done = self.complete = True
+            return True
+        return not data
+
+    def _deltas(self, delta: Delta) -> list[ModelDelta]:
+        deltas: list[ModelDelta] = []
+        if thinking := delta.reasoning_content:
+            deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning_content"]))
+        elif thinking := delta.reasoning:
+            deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning"]))
+        if delta.reasoning_details:
+            self._add_details(delta.reasoning_details)
+        if text := delta.content or delta.refusal:
+            if self._details:
+                deltas += self._flush_details()
+            deltas.append(TextDelta(text))
+        if delta.tool_calls:
+            if self._details:
+                deltas += self._flush_details()
+            deltas += [call_delta(call, position) for position, call in enumerate(delta.tool_calls)]
+        if deltas:
+            self._has_content = True
+        return deltas
+
+    def _count(self, usage: Usage) -> None:
+        details = usage.prompt_tokens_details
+        cached = details.cached_tokens if details is not None else None
+        for name, count in (
+            ("prompt", usage.prompt_tokens),
+            ("output", usage.completion_tokens),
+            ("cached", usage.prompt_cache_hit_tokens if cached is None else cached),
+        ):
+            if count is not None:
+                self._counts[name] = count
+        if self.finish_reason is not None:
+            self.complete = True
+
+    def _add_details(self, details: list[dict[str, Any]]) -> None:
+        """OpenRouter cuts a block of reasoning into fragments and wants it back whole."""
+        for detail in details:
+            last = self._details[-1] if self._details else {}
+            if detail.get("type") == "reasoning.encrypted" or any(
+                detail.get(key) != last.get(key) for key in ("type", "index")
+            ):
+                self._details.append(dict(detail))
+                continue
+            for key, value in detail.items():
+                if key in ("text", "summary") and isinstance(value, str):
+                    last[key] = (last.get(key) or "") + value
+                elif value is not None:
+                    last[key] = value
+
+    def _flush_details(self) -> list[ModelDelta]:
+        fidelity = _fidelity({"reasoning_field": "reasoning", "reasoning_details": self._details})
+        self._details = []
+        return [ThinkingDelta("", 0, fidelity)]
+
+
+def call_delta(call: Call, position: int) -> CallDelta:
+    """A fragment of a call; servers that leave out the index mean the place in the list."""
+    function = call.function or Function()
+    return CallDelta(
+        position if call.index is None else call.index,
+        function.arguments or "",
+        call.id or None,
+        function.name or None,
+        _fidelity({"extra_content": call.extra_content}) if call.extra_content else UNSET,
+    )
+
+
+def _raise_if_error(data: bytes) -> None:
+    """Some servers send an error without the `error` around it; all else without choices is a heartbeat."""
+    match read_loosely(data):
+        case {"type": "error"} | {"object": "error"} as error:
+            raise of_event(error)
+        case _:
+            pass
+
+
+def _fidelity(fields: dict[str, Any]) -> Raw:
+    return opaque(clean(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode())
+
+
+_FIELD = {field: _fidelity({"reasoning_field": field}) for field in REASONING_FIELDS}

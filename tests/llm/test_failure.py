@@ -1,0 +1,147 @@
+"""Failures are classified by whether another try can help, and told in the provider's words."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from penguin_harness.llm.failure import (
+    MESSAGE_LIMIT,
+    classify,
+    explain,
+    innermost_cause,
+    of_event,
+    of_exception,
+    of_status,
+    read_loosely,
+    retry_after_ms,
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "expected"),
+    [
+        (400, "", ("fatal", "rejected")),
+        (401, "too many requests", ("fatal", "auth")),
+        (402, "", ("fatal", "rejected")),
+        (403, "country not supported", ("fatal", "auth")),
+        (403, "Your quota is used up", ("retryable", "network")),
+        (403, "rate limited", ("retryable", "network")),
+        (404, "", ("fatal", "rejected")),
+        (408, "", ("retryable", "network")),
+        (409, "", ("retryable", "network")),
+        (413, "", ("fatal", "rejected")),
+        (425, "", ("retryable", "network")),
+        (429, "", ("retryable", "network")),
+        (500, "", ("retryable", "network")),
+        (529, "", ("retryable", "network")),
+        (599, "Upstream stream failed", ("retryable", "network")),
+        (204, "", ("retryable", "network")),
+    ],
+)
+def test_b084_a_status_stands_for_retry_or_not(status: int, text: str, expected: tuple[str, str]) -> None:
+    assert classify(status, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b'{"error":{"message":"Bad model"}}', "Bad model"),
+        (b'{"error":{"message":"Too long","code":"context_length_exceeded"}}', "Too long (context_length_exceeded)"),
+        (b'{"error":{"code":"context_length_exceeded"}}', '{"code":"context_length_exceeded"}'),
+        (b'{"error":"Overloaded"}', "Overloaded"),
+        (b'{"message":"nope"}', "nope"),
+        (b'{"detail":"Not Found"}', "Not Found"),
+        (b'{"detail":[{"msg":"field required"}]}', '{"detail":[{"msg":"field required"}]}'),
+        (b'[{"error":{"message":"in a list"}}]', "in a list"),
+        (
+            b'{"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"upstream sank"}}}',
+            "Provider returned error: upstream sank",
+        ),
+        (b"<html>\n <b>502</b>\n</html>", "<html> <b>502</b> </html>"),
+        (b"\xff", "\ufffd"),
+        (b"", ""),
+        (b"null", ""),
+        (b"[]", ""),
+        (b"{}", ""),
+        (b'"' + b"x" * 5000 + b'"', "x" * MESSAGE_LIMIT),
+        (b"[" * 100_000, "[" * MESSAGE_LIMIT),
+    ],
+)
+def test_the_providers_own_words_are_found(body: bytes, text: str) -> None:
+    assert explain(read_loosely(body)) == text
+
+
+def test_a_refusal_names_status_text_and_request_id() -> None:
+    headers = {"x-request-id": "req_7", "retry-after": "2"}
+    failure = of_status(429, b'{"error":{"message":"Slow down"}}', headers)
+    assert failure.message == "HTTP 429: Slow down (request id req_7)"
+    assert (failure.status, failure.code, failure.retry_after_ms) == ("retryable", "network", 2000)
+    assert of_status(503, b"", {}, reason="Service Unavailable").message == "HTTP 503: Service Unavailable"
+
+
+@pytest.mark.parametrize(
+    ("headers", "milliseconds"),
+    [
+        ({}, None),
+        ({"retry-after": "3"}, 3000),
+        ({"retry-after": "0.25"}, 250),
+        ({"retry-after": "-1"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "9", "retry-after-ms": "120"}, 120),
+        ({"retry-after": "Tue, 01 Dec 2026 09:00:07 GMT", "date": "Tue, 01 Dec 2026 09:00:00 GMT"}, 7000),
+        ({"retry-after": "Tue, 01 Dec 2026 09:00:07 GMT", "date": "Tue, 01 Dec 2026 09:01:00 GMT"}, 0),
+        ({"retry-after": "Tue, 01 Dec 1998 09:00:07 GMT"}, 0),
+        ({"retry-after": "Tue, 01 Dec 99999999 09:00:07 GMT"}, None),
+    ],
+)
+def test_b081_the_servers_wait_is_read(headers: dict[str, str], milliseconds: int | None) -> None:
+    assert retry_after_ms(headers) == milliseconds
+
+
+def test_b084_the_innermost_cause_is_named() -> None:
+    inner = ConnectionResetError(104, "Connection reset by peer")
+    outer = RuntimeError("terminated")
+    middle = OSError("read failed")
+    outer.__cause__, middle.__context__ = middle, inner
+    assert innermost_cause(outer) == "ConnectionResetError: [Errno 104] Connection reset by peer"
+    assert of_exception(outer, "it broke").message.startswith("it broke: ConnectionResetError")
+
+
+def test_a_cause_without_words_borrows_them_and_a_circle_ends() -> None:
+    outer, inner = RuntimeError("no answer from host"), TimeoutError()
+    outer.__cause__, inner.__cause__ = inner, outer
+    assert innermost_cause(outer) == "TimeoutError: no answer from host"
+    assert innermost_cause(ValueError()) == "ValueError"
+    inner.__cause__ = None
+    inner.__context__ = asyncio.CancelledError()
+    assert innermost_cause(outer) == "TimeoutError: no answer from host"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ({"message": "m", "code": 401}, ("fatal", "auth")),
+        ({"message": "m", "code": "429"}, ("retryable", "network")),
+        ({"message": "quota", "code": 403}, ("retryable", "network")),
+        ({"message": "m", "type": "BadRequestError", "code": 400}, ("fatal", "rejected")),
+        ({"message": "m", "type": "invalid_request_error", "code": "invalid_api_key"}, ("fatal", "auth")),
+        ({"message": "m", "type": "authentication_error"}, ("fatal", "auth")),
+        ({"message": "m", "type": "invalid_request_error", "code": "context_length_exceeded"}, ("fatal", "rejected")),
+        ({"message": "m", "type": "invalid_request_error", "code": "rate_limit_exceeded"}, ("retryable", "network")),
+        ({"message": "m", "type": "overloaded_error"}, ("retryable", "network")),
+        ({"message": "m", "type": "server_error"}, ("retryable", "network")),
+        ({"message": "m", "status": "UNAVAILABLE", "code": 503}, ("retryable", "network")),
+        ({"message": "m", "type": "something_new"}, ("retryable", "network")),
+        ("Overloaded", ("retryable", "network")),
+        (None, ("retryable", "network")),
+    ],
+)
+def test_b056_an_error_event_counts_as_the_status_it_stands_for(error: object, expected: tuple[str, str]) -> None:
+    for shape in (error, {"error": error} if error else error):
+        failure = of_event(shape)
+        assert (failure.status, failure.code) == expected
+        assert failure.message
