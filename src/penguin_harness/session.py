@@ -26,6 +26,7 @@ from penguin_harness.omnimessage import (
     TokenCounts,
     UserContent,
     clean,
+    is_blank,
     payload_type,
 )
 from penguin_harness.trace import SessionLock, Skipped, TraceWriter
@@ -160,11 +161,11 @@ def _user_content(number: int, message: OmniMessage) -> UserContent:
     payload = message.payload if isinstance(message, ModelMessage) else None
     match payload:
         case Text(role="user", text=text):
-            if not text.strip():
+            if is_blank(text):
                 raise InputError(f"input {number} is a blank text: {text!r}; leave it out or write something")
             return Text("user", clean(text), sender=payload.sender)
         case ImageUrl(image_url=url):
-            if not url.strip():
+            if is_blank(url):
                 raise InputError(f"input {number} is an image without a URL")
             return replace(payload, carried=False, stop_reason="completed")
         case InlineData(role="user"):

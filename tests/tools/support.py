@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -42,9 +41,12 @@ def make_toolbox(
     )
 
 
-def call(name: str, arguments: str | None = None, **fields: Any) -> ToolCall:
-    text = msgspec.json.encode(fields).decode() if arguments is None else arguments
-    return ToolCall("assistant", name, text, CALL_ID)
+def call(name: str, /, **arguments: object) -> ToolCall:
+    return raw_call(name, msgspec.json.encode(arguments).decode())
+
+
+def raw_call(name: str, arguments: str) -> ToolCall:
+    return ToolCall("assistant", name, arguments, CALL_ID)
 
 
 class Record:

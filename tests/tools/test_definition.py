@@ -196,26 +196,25 @@ def größe(a: int) -> None:
     """Do."""
 
 
-@pytest.mark.parametrize(
-    ("function", "parts"),
-    [
-        (positional, ["'positional'", "'a'", "remove the `/`"]),
-        (variadic, ["'variadic'", "'rest'", "name each parameter"]),
-        (keywords, ["'keywords'", "'rest'", "name each parameter"]),
-        (unannotated, ["'unannotated'", "'a'", "add one, as `a: str`"]),
-        (undocumented, ["'undocumented'", "docstring"]),
-        (unsupported, ["'unsupported'", "'a'", "Path", "use str"]),
-        (callback, ["'callback'", "'a'", "Callable"]),
-        (unresolved, ["'unresolved'", "'a'", "Missing"]),
-        (bad_default, ["'bad_default'", "'a'"]),
-        (two_contexts, ["'two_contexts'", "'b'", "ToolContext"]),
-        (generator, ["'generator'", "async def"]),
-        (größe, ["'größe'", "name="]),
-        (max, ["'max'"]),
-        ("text", ["'text'", "function"]),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
+REFUSED: list[tuple[Any, list[str]]] = [
+    (positional, ["'positional'", "'a'", "remove the `/`"]),
+    (variadic, ["'variadic'", "'rest'", "name each parameter"]),
+    (keywords, ["'keywords'", "'rest'", "name each parameter"]),
+    (unannotated, ["'unannotated'", "'a'", "add one, as `a: str`"]),
+    (undocumented, ["'undocumented'", "docstring"]),
+    (unsupported, ["'unsupported'", "'a'", "Path", "use str"]),
+    (callback, ["'callback'", "'a'", "Callable"]),
+    (unresolved, ["'unresolved'", "'a'", "Missing"]),
+    (bad_default, ["'bad_default'", "'a'"]),
+    (two_contexts, ["'two_contexts'", "'b'", "ToolContext"]),
+    (generator, ["'generator'", "async def"]),
+    (größe, ["'größe'", "name="]),
+    (max, ["'max'"]),
+    ("text", ["'text'", "function"]),
+]
+
+
+@pytest.mark.parametrize(("function", "parts"), REFUSED, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_definition_that_cannot_be_offered_names_function_parameter_and_fix(function: Any, parts: list[str]) -> None:
     with pytest.raises(ToolDefinitionError) as caught:
         as_tool(function)

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from penguin_harness.contracts import OutputPayload
 from penguin_harness.omnimessage import ToolCallOutput
 from penguin_harness.tools import Limits, Toolbox, child_environment
 from tests.tools.support import (
@@ -26,8 +27,6 @@ from tests.tools.support import (
     run,
     until,
 )
-
-MARKER = "MARKED_BY_TEST"
 
 
 @pytest.fixture
@@ -59,6 +58,7 @@ async def execute(box: Toolbox, command: str, **arguments: object) -> ToolCallOu
         ("printf x; exit 3", "x\n[exit code 3]"),
         ("exit 7", "[exit code 7]"),
         ("echo a; kill -KILL $$", "a\n[killed by SIGKILL]"),
+        ("kill -40 $$", "[killed by signal 40]"),
         ("cat; echo end of input", "end of input\n"),
         ("printf 'a\\200\\303\\251\\360\\237'", "a\ufffdé\ufffd"),
         ("printf '\\303'; printf '\\251'", "é"),
@@ -78,7 +78,7 @@ async def test_it_runs_in_the_workspace_or_a_folder_of_it(box: Toolbox, tmp_path
     assert (await execute(box, "pwd", workdir=str(folder))).output == f"{folder}\n"
     missing = await execute(box, "pwd", workdir="sup")
     assert missing.stop_reason == "fatal"
-    assert "has no 'sup'. It holds: sub/. Did you mean: sub/?" in missing.output
+    assert "has no 'sup'. It holds: sub/. Did you mean: sub?" in missing.output
 
 
 async def test_each_write_is_streamed_when_it_comes(box: Toolbox, tmp_path: Path) -> None:
@@ -182,10 +182,8 @@ async def test_all_that_an_ended_command_wrote_reaches_a_slow_reader(box: Toolbo
     invocation = box.prepare(call("exec_command", command="sleep 300 & printf a; sleep 0.1; seq 1 2000"))
     assert not isinstance(invocation, str)
 
-    async def emit(payload: object) -> None:
-        if payload == record.payloads[-1:]:
-            return
-        await record.emit(payload)  # type: ignore[arg-type]
+    async def emit(payload: OutputPayload) -> None:
+        await record.emit(payload)
         if record.text == "a":
             await asyncio.sleep(0.5)
 
@@ -215,7 +213,7 @@ async def test_a_child_sees_no_credentials_and_nothing_of_the_harness(tmp_path: 
     context = make_context(tmp_path)
     context.environment = child_environment({**os.environ, **own, "GIVEN": "vault-value"}, drop={"ANTHROPIC_API_KEY"})
     box = make_toolbox(tmp_path, context=context, secrets=["sk-test-123456", "vault-value"])
-    output = (await execute(box, "env; tr '\\0' '\\n' < /proc/self/environ; echo sk-test-12'3456'")).output
+    output = (await execute(box, "env; cat /proc/self/environ | tr '\\0' '\\n'; echo sk-test-12'3456'")).output
     for text in ("ANTHROPIC_API_KEY", "sk-test", "PENGUIN", "token-123456", "7777", "vault-value"):
         assert text not in output
     assert output.count("GIVEN=[redacted]") == 2

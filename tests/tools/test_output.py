@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -101,13 +102,14 @@ async def test_a_file_that_cannot_be_written_is_told_and_nothing_breaks(tmp_path
     assert output.stop_reason == "completed"
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    file = RecoveryFile(lambda: Path("/dev"), "full", 100)
-    file._create = lambda: Path("/dev/full").open("wb", buffering=0)  # pyright: ignore
-    file.write("text")
-    assert file.error is not None
-    assert file.error.errno == errno.ENOSPC
-    del tmp_path
+async def test_a_file_that_stops_taking_more_is_told(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        output = await run(make_toolbox(tmp_path, say), call("say", count=10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert output.output.endswith("of 160000 characters; the rest could not be kept: [Errno 27] File too large]")
 
 
 async def test_calls_with_one_id_or_a_strange_one_have_files_of_their_own(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from penguin_harness.contracts import Invocation, OutputPayload, Tools
 from penguin_harness.errors import ToolDefinitionError, ToolFailed
 from penguin_harness.omnimessage import PartialToolCallOutput, ToolCallOutput
-from penguin_harness.tools import Limits, ToolContext, ToolResult, tool
+from penguin_harness.tools import Limits, Tool, ToolContext, ToolResult, tool
 from tests.tools.support import CALL_ID, Record, call, check_segment, make_context, make_toolbox, run, until
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
@@ -144,7 +144,7 @@ async def raises(what: str) -> NoReturn:
         ("exit", "SystemExit: 3"),
         ("silent", "AssertionError"),
         ("unprintable", "Unprintable: <unprintable>"),
-        ("cancelled", "CancelledError: the tool cancelled itself"),
+        ("cancelled", "CancelledError: the tool was cancelled"),
     ],
     ids=lambda value: value.split(":")[0],
 )
@@ -210,30 +210,46 @@ async def test_an_interrupted_tool_is_closed_with_what_it_said(tmp_path: Path) -
     assert output.stop_reason == "aborted"
 
 
-async def stubborn(context: ToolContext) -> str:
-    """Refuse to stop."""
-    while not released.is_set():
-        try:
-            await context.write("still here ")
-            await released.wait()
-        except asyncio.CancelledError:
-            continue
-    await context.write("too late")
-    return "too late"
+def stubborn(released: asyncio.Event, timeout: float | None = None) -> Tool:
+    """A tool that goes on until it is released, whoever cancels it."""
 
+    @tool(name="stubborn", timeout=timeout)
+    async def function(context: ToolContext) -> str:
+        """Refuse to stop."""
+        while not released.is_set():
+            try:
+                await context.write("still here ")
+                await released.wait()
+            except asyncio.CancelledError:
+                continue
+        await context.write("too late")
+        return "too late"
 
-released = asyncio.Event()
+    return function
 
 
 async def test_a_tool_that_does_not_stop_is_closed_for_it_and_then_dropped(tmp_path: Path) -> None:
-    released.clear()
-    record = Record()
-    box = make_toolbox(tmp_path, stubborn, limits=Limits(grace=0.05))
+    released, record = asyncio.Event(), Record()
+    box = make_toolbox(tmp_path, stubborn(released), limits=Limits(grace=0.05))
     output = await interrupted(box, record, "stubborn", "still here")
     assert output.output.endswith("\n[interrupted by the user]\n[the tool did not stop: it may still be at work]")
     released.set()
     await box.aclose()
     assert record.output() == output
+
+
+async def test_an_interruption_outranks_a_limit_that_was_reached_before(tmp_path: Path) -> None:
+    released, record = asyncio.Event(), Record()
+    box = make_toolbox(tmp_path, stubborn(released, timeout=0.05), limits=Limits(grace=5))
+    invocation = box.prepare(call("stubborn"))
+    assert not isinstance(invocation, str)
+    task = asyncio.create_task(invocation.run(record.emit))
+    await record.says("still here still here")
+    task.cancel()
+    await asyncio.wait_for(task, 2)
+    assert record.output().stop_reason == "aborted"
+    released.set()
+    await box.aclose()
 
 
 async def test_a_plain_function_that_is_interrupted_may_still_be_at_work(tmp_path: Path) -> None:

@@ -102,14 +102,14 @@ class Card:
 
     def _body(self) -> list[Line]:
         output = neutral_output(_EXIT.sub("", self.output)).strip("\n")
-        pictures = [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]] if self.images else []
+        pictures: list[Line] = [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]] if self.images else []
         if self._result() == "ok" and self.name == "read_file":
             count = output.count("\n") + 1
             return pictures or [[Span(f"{count} line{'s' if count > 1 else ''}", "dim")]]
         if is_diff(self.output):
             return _shortened(diff_lines(output), _DIFF_ROWS, 0)
         style = {"failed": "red", "ok": "dim"}.get(self._result(), "yellow")
-        rows = [[Span(row, style)] for row in output.split("\n")] if output else []
+        rows: list[Line] = [[Span(row, style)] for row in output.split("\n")] if output else []
         return [*_shortened(rows, _HEAD_ROWS, _END_ROWS), *self._written(), *pictures]
 
     def _written(self) -> list[Line]:

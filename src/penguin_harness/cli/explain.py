@@ -16,7 +16,7 @@ class Explanation(NamedTuple):
 
 _EXPLANATIONS = {
     "auth": Explanation(
-        "the provider refused the credentials", "store a valid key: penguin model add PROVIDER MODEL_ID"
+        "the provider refused the credentials", "store a valid key: penguin model add"
     ),
     "rejected": Explanation(
         "the provider refused the request", "its words say why: often the model id, or a request that is too long"
@@ -29,7 +29,7 @@ _EXPLANATIONS = {
         "the provider's answer could not be read", "try again; if it stays so, check --base-url and --client-type"
     ),
     "output_limit": Explanation(
-        "the answer was cut by the output limit", "ask it to go on, or to write less at a time"
+        "the answer was cut by the output limit", "ask it to go on, or for less at a time"
     ),
     "process_exited": Explanation("the program ended during this request", "go on with an empty run: --resume"),
     "user_abort": Explanation("interrupted", "go on with --resume"),

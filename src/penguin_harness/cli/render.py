@@ -48,13 +48,22 @@ class Renderer:
     """Shows the messages of one session, with those of its children, on a screen."""
 
     def __init__(
-        self, screen: Screen, *, answers: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        screen: Screen,
+        *,
+        answers: TextIO | None = None,
+        final_failures: bool = True,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`answers`: where the model's texts go instead, unrendered, when the page is not for them."""
+        """`answers`: where the model's texts go instead, unrendered, when the page is not for them.
+
+        Without `final_failures` the caller itself says why a run failed.
+        """
         self.screen = screen
         self.status = Status(clock)
         self.footer: Callable[[int], Sequence[Line]] | None = None
         """Further live lines at the bottom: a question, a draft."""
+        self._final_failures = final_failures
         self._clock = clock
         self._answers = None if answers is None else Answers(answers)
         self._speech = Speech(screen, self._answers)
@@ -84,6 +93,8 @@ class Renderer:
         """The messages are over: nothing stays live."""
         self._speech.fragment("text", "stop", "")
         self._deck.close()
+        if self._answers is not None:
+            self._answers.keep()
         self._settle()
         self.screen.flush()
 
@@ -108,7 +119,7 @@ class Renderer:
             case Text(role="assistant", text=text, stop_reason=stop_reason):
                 self._speech.complete("text", text, stop_reason)
             case Thinking(thinking=text, stop_reason=stop_reason):
-                self._speech.complete("thinking", text, "completed" if stop_reason == "completed" else "aborted")
+                self._speech.complete("thinking", text, stop_reason)
             case Text():
                 self._show_input(payload)
             case PartialToolCall() | PartialToolCallOutput() | ToolCall() | ToolCallOutput():
@@ -143,8 +154,12 @@ class Renderer:
             return
         self._settle()
         self.screen.gap()
-        flow = Flow(self.screen, margin=[Span("› ", "bold cyan")])
-        flow.put(neutral(text.text).strip(), "bold")
+        flow = Flow(self.screen)
+        mark = "› "
+        for row in neutral(text.text).strip().split("\n"):
+            flow.begin([Span(mark, "bold cyan")], [Span("  ")])
+            flow.put(f"{row}\n", "bold")
+            mark = "  "
         flow.close()
 
     def _show_event(self, payload: EventPayload, at: str) -> None:
@@ -160,7 +175,8 @@ class Renderer:
                 self._compacting = False
             case _:
                 pass
-        if lines := event_lines(payload):
+        is_final = isinstance(payload, RequestEnd) and payload.status != "completed" and payload.retry_in_ms is None
+        if (self._final_failures or not is_final) and (lines := event_lines(payload)):
             self.notice(lines)
 
     def _end_request(self, end: RequestEnd) -> None:

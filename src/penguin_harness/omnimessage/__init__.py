@@ -104,7 +104,7 @@ from penguin_harness.omnimessage.payloads import (
     UserContent,
 )
 from penguin_harness.omnimessage.schema import json_schema, protocol_reference
-from penguin_harness.omnimessage.unicode import clean, ends_with_high_surrogate
+from penguin_harness.omnimessage.unicode import clean, ends_with_high_surrogate, is_blank
 
 __all__ = [
     "PARTIALS",
@@ -181,6 +181,7 @@ __all__ = [
     "hook",
     "inline_data",
     "inline_thinking",
+    "is_blank",
     "is_complete_model_message",
     "is_event_message",
     "is_model_message",

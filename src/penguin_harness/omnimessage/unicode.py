@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _ESCAPE = re.compile(
     rb"\\(?:(?P<pair>u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
@@ -38,3 +39,12 @@ def clean_json(data: bytes) -> bytes:
     except UnicodeDecodeError:
         data = data.decode(errors="replace").encode()
     return _ESCAPE.sub(mend, data) if b"\\" in data else data
+
+
+_INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing in the text can be seen: providers refuse such a block."""
+    return not text.strip() or all(char in _FILLERS or unicodedata.category(char) in _INVISIBLE for char in text)

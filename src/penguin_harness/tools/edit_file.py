@@ -57,8 +57,7 @@ def _windows(text: str) -> str:
 
 
 def _not_found(file: Path, text: str, old: str) -> str:
-    lines = [line.strip() for line in text.split("\n")]
-    wanted = [line.strip() for line in old.strip().split("\n")]
+    lines, wanted = ([" ".join(line.split()) for line in each.split("\n")] for each in (text, old.strip()))
     size = len(wanted)
     alike = [n + 1 for n in range(len(lines) - size + 1) if lines[n : n + size] == wanted]
     if alike:

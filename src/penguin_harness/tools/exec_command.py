@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from penguin_harness.errors import ToolFailed
+from penguin_harness.invoke import invoke
 from penguin_harness.tools.context import ToolContext
 from penguin_harness.tools.files import describe_missing, locate
 from penguin_harness.tools.tool import ToolResult, tool
@@ -33,7 +34,7 @@ async def exec_command(
     """
     folder = locate(context, workdir)
     if not folder.is_dir():
-        raise ToolFailed(f"{folder} is a file, not a folder." if folder.exists() else describe_missing(folder))
+        raise ToolFailed(f"{folder} is a file." if folder.exists() else await invoke(describe_missing, folder))
     shell = shutil.which("bash") or "/bin/sh"
     limit = asyncio.timeout(timeout_s)
     try:
@@ -50,5 +51,6 @@ async def exec_command(
 
 def _note(code: int) -> str | None:
     if code < 0:
-        return f"[killed by {signal.Signals(-code).name}]"
+        names = {number.value: number.name for number in signal.Signals}
+        return f"[killed by {names.get(-code, f'signal {-code}')}]"
     return f"[exit code {code}]" if code else None

@@ -83,7 +83,7 @@ class Execution:
         except asyncio.CancelledError:
             cause = "interrupt"
         finally:
-            await self._stop()
+            cause = "interrupt" if await self._stop() else cause
         self._close(cause)
         await self._deliver()
 
@@ -109,18 +109,21 @@ class Execution:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a tool's mistake is a message for the model
             return ToolResult(note=describe(error), stop_reason="fatal")
 
-    async def _stop(self) -> None:
-        """Cancel the tool if it is still at work; cancelled again, do not wait for it."""
+    async def _stop(self) -> bool:
+        """Cancel the tool if it is still at work; whether the user interrupted while it cleaned up."""
         if self._work is None or self._work.done():
-            return
+            return False
         self._work.cancel()
-        with suppress(asyncio.CancelledError):
+        try:
             await asyncio.wait({self._work}, timeout=self._limits.grace)
+        except asyncio.CancelledError:  # asked again: do not wait
+            return True
+        return False
 
     def _close(self, cause: Cause) -> None:
         result, work = ToolResult(), self._work
         if work is not None and work.done():
-            result = ToolResult(note="CancelledError: the tool cancelled itself", stop_reason="fatal")
+            result = ToolResult(note="CancelledError: the tool was cancelled", stop_reason="fatal")
             result = result if work.cancelled() else work.result()
         if cause is None:
             self._segment.close(result.stop_reason, text=result.text, note=result.note, images=result.images)

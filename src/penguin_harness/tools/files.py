@@ -21,6 +21,7 @@ DIFF_LIMIT = 20_000
 SNIFF = 8_192
 _LISTED = 20
 _SEARCHED = 200
+_COMPARED = 2_000
 _MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -102,7 +103,7 @@ def describe_missing(path: Path) -> str:
     if missing.is_symlink():
         return f"{missing} is a symbolic link to {missing.readlink()}, which does not exist."
     names = _names(folder)
-    close = difflib.get_close_matches(missing.name, [name.rstrip("/") for name in names], n=3)
+    close = difflib.get_close_matches(missing.name, [name.rstrip("/") for name in names[:_COMPARED]], n=3)
     folders = [name for name in names[:_SEARCHED] if name.endswith("/")]
     deeper = [name + missing.name for name in folders if (folder / name / missing.name).exists()]
     hint = f" Did you mean: {', '.join(close + deeper)}?" if close or deeper else ""
@@ -110,7 +111,8 @@ def describe_missing(path: Path) -> str:
 
 
 def _names(folder: Path) -> list[str]:
-    return sorted(entry.name + ("/" if entry.is_dir() else "") for entry in folder.iterdir())
+    with os.scandir(folder) as entries:
+        return sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries)
 
 
 def _listing(folder: Path) -> str:
@@ -156,9 +158,10 @@ def replace_file(path: Path, data: bytes) -> None:
                 os.chown(temporary, before.st_uid, before.st_gid)
             temporary.chmod(stat.S_IMODE(before.st_mode))
         temporary.replace(target)
-    except BaseException:
+    except OSError as error:
+        raise ToolFailed(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 def unified_diff(path: Path, before: str, after: str) -> str:

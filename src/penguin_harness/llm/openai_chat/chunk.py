@@ -125,11 +125,18 @@ def _mend_delta(delta: dict[str, Any]) -> dict[str, Any]:
     if isinstance(parts := delta.get("content"), list):
         texts = (cast(dict[str, Any], part).get("text") for part in cast(list[Any], parts) if isinstance(part, dict))
         mended["content"] = "".join(text for text in texts if isinstance(text, str))
-    for call in cast(list[Any], delta.get("tool_calls") or ()):
-        function = cast(dict[str, Any], call).get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict) and not isinstance(cast(dict[str, Any], function).get("arguments"), str | None):
-            function["arguments"] = json.dumps(function["arguments"], ensure_ascii=False)
+    if isinstance(calls := delta.get("tool_calls"), list):
+        mended["tool_calls"] = [_mend_call(call) for call in cast(list[object], calls)]
     return mended
+
+
+def _mend_call(call: object) -> object:
+    match call:
+        case {"function": {"arguments": dict() | list() as arguments} as function}:
+            whole = cast(dict[str, Any], function) | {"arguments": json.dumps(arguments, ensure_ascii=False)}
+            return cast(dict[str, Any], call) | {"function": whole}
+        case _:
+            return call
 
 
 def _usage(value: object) -> Usage | None:

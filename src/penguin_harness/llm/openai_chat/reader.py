@@ -131,8 +131,9 @@ class ChunkReader:
                 self._details.append(dict(detail))
                 continue
             for key, value in detail.items():
-                if key in ("text", "summary") and isinstance(value, str):
-                    last[key] = (last.get(key) or "") + value
+                before: object = last.get(key)
+                if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
+                    last[key] = before + value
                 elif value is not None:
                     last[key] = value
 

@@ -1,0 +1,48 @@
+"""What a person types while a run is under way: the next message, or the beginning of it."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from penguin_harness.cli.terminal.neutral import neutral, one_line
+from penguin_harness.cli.terminal.spans import Line, Span, cells
+from penguin_harness.cli.terminal.keys import Chunk
+
+_ERASE, _CLEAR, _WORD = "\x7f\b", "\x15", "\x17"
+
+
+class Draft:
+    """A line editor of the simplest kind. Return queues the line; a pasted text keeps its line ends."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.queued: deque[str] = deque()
+        self.touched = float("-inf")
+
+    def take(self, chunk: Chunk, now: float) -> None:
+        """One key, or a pasted text."""
+        self.touched = now
+        if chunk in {"\r", "\n"}:
+            if self.text.strip():
+                self.queued.append(self.text)
+            self.text = ""
+            return
+        for character in chunk.replace("\r\n", "\n").replace("\r", "\n"):
+            if character in _ERASE:
+                self.text = self.text[:-1]
+            elif character == _CLEAR:
+                self.text = ""
+            elif character == _WORD:
+                self.text = self.text.rstrip().rpartition(" ")[0]
+            elif character == "\n" or character.isprintable():
+                self.text += character
+
+    def lines(self, width: int) -> list[Line]:
+        """What waits, and what is being written."""
+        waiting: list[Line] = [[Span("  next: ", "dim"), Span(one_line(text), "dim")] for text in self.queued]
+        if not self.text:
+            return waiting
+        shown = neutral(self.text).replace("\n", "⏎")
+        while cells(shown) > width - 4:
+            shown = shown[1:]
+        return [*waiting, [Span("› ", "cyan"), Span(shown), Span("▏", "cyan")]]
