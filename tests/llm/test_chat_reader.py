@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from penguin_harness.omnimessage import TokenCounts
 from tests.llm.server import DONE, delta, event, usage
 
 CONTENT = Raw(b'{"reasoning_field":"reasoning_content"}')
+NOTHING: dict[str, object] = {}
 REASONING = Raw(b'{"reasoning_field":"reasoning"}')
 
 
@@ -26,8 +28,7 @@ def read(*chunks: bytes) -> list[ModelItem]:
     try:
         for chunk in (*chunks, b""):
             for name, data in sse.feed(chunk) if chunk else sse.finish():
-                if not reader.complete:
-                    items += reader.read(name, data)
+                items += reader.read(name, data)
         return [*items, *reader.finish(), reader.outcome()]
     except TransportError as failure:
         return [*items, failure.outcome(reader.usage())]
@@ -37,6 +38,10 @@ def outcome(*chunks: bytes) -> Outcome:
     last = read(*chunks)[-1]
     assert isinstance(last, Outcome)
     return last
+
+
+def choice(**fields: object) -> dict[str, object]:
+    return {"delta": NOTHING, **fields}
 
 
 def calls(*fragments: object) -> bytes:
@@ -143,7 +148,7 @@ def test_structured_reasoning_is_put_together() -> None:
         event(1),
         event({"error": None}),
         event({"choices": [{"delta": None}]}),
-        event({"choices": [{"delta": {}, "finish_reason": ""}]}),
+        event({"choices": [choice(finish_reason="")]}),
         event({"usage": None, "choices": [{"index": 0, "delta": {"content": None}}]}),
     ],
 )
@@ -163,7 +168,7 @@ def test_b060_heartbeats_are_no_content_and_no_error(heartbeat: bytes) -> None:
         ([event({"choices": []}), DONE], "completed", None),
         ([delta("stop")], "completed", None),
         ([delta("made_up")], "completed", None),
-        ([event({"choices": [{"delta": {}, "finish_reason": 7}]})], "completed", None),
+        ([event({"choices": [choice(finish_reason=7)]})], "completed", None),
         ([delta("content_filter")], "completed", None),
         ([delta("length")], "completed", "output_limit"),
         ([delta("error")], "retryable", "network"),
@@ -188,8 +193,8 @@ def test_an_answer_without_content_is_malformed() -> None:
     ("chunks", "expected"),
     [
         ([delta("stop"), usage(13, 20)], TokenCounts.of(cache_write=13, output=20)),
-        ([event({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}})], (0, 3, 0)),
-        ([delta("stop"), event({"choices": [{"delta": {}}], "usage": {"completion_tokens": 4}})], (0, 0, 4)),
+        ([event({"choices": [choice(finish_reason="stop")], "usage": {"prompt_tokens": 3}})], (0, 3, 0)),
+        ([delta("stop"), event({"choices": [choice()], "usage": {"completion_tokens": 4}})], (0, 0, 4)),
         ([event({"choices": [{"finish_reason": "stop", "usage": {"completion_tokens": 4}}]})], (0, 0, 4)),
         ([usage(9, 1), usage(9, 2), delta("stop"), usage(9, 3)], (0, 9, 3)),
         ([usage(9, 1), delta("stop"), event({"choices": [], "usage": {"completion_tokens": None}})], (0, 9, 1)),
@@ -197,10 +202,10 @@ def test_an_answer_without_content_is_malformed() -> None:
         ([delta("stop"), usage(100, 5, prompt_tokens_details={"cached_tokens": None})], (0, 100, 5)),
         ([delta("stop"), usage(100, 5, prompt_cache_hit_tokens=70)], (70, 30, 5)),
         ([delta("stop"), usage(10, 5, prompt_cache_hit_tokens=70)], (10, 0, 5)),
-        ([event({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": "soon"})], None),
+        ([event({"choices": [choice(finish_reason="stop")], "usage": "soon"})], None),
         ([delta("stop"), usage(0, 0)], None),
         ([delta("stop"), event({"choices": [], "usage": None})], None),
-        ([delta("stop"), DONE, usage(1, 1)], None),
+        ([delta("stop"), DONE, usage(1, 1), b"data: junk\n\n"], None),
     ],
 )
 def test_b045_to_b050_usage_is_read_wherever_it_arrives(
@@ -227,7 +232,7 @@ def test_b048_usage_beside_an_empty_delta_adds_no_text() -> None:
         (event({"type": "error", "error": {"type": "overloaded_error", "message": "b"}}), "retryable", "network", "b"),
         (event({"object": "error", "message": "bad", "code": 400}), "fatal", "rejected", "bad"),
         (
-            event({"error": {"message": "up", "code": 502}, "choices": [{"delta": {}, "finish_reason": "error"}]}),
+            event({"error": {"message": "up", "code": 502}, "choices": [choice(finish_reason="error")]}),
             "retryable",
             "network",
             "up",
@@ -308,7 +313,7 @@ BODY = b"".join([
 @given(st.lists(st.integers(0, len(BODY)), max_size=20))
 def test_b062_and_b066_the_same_deltas_whatever_the_chunking(places: list[int]) -> None:
     borders = [0, *sorted(places), len(BODY)]
-    chunks = [BODY[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    chunks = [BODY[start:end] for start, end in pairwise(borders)]
     assert read(*filter(None, chunks)) == read(BODY)
 
 
@@ -316,10 +321,11 @@ def test_b062_one_byte_at_a_time() -> None:
     assert read(*(BODY[place : place + 1] for place in range(len(BODY)))) == read(BODY)
 
 
-KEYS = st.sampled_from(
+WORDS = (
     "choices delta message content tool_calls function arguments index id name usage error finish_reason "
-    "reasoning reasoning_details prompt_tokens prompt_tokens_details cached_tokens type object code".split()
+    "reasoning reasoning_details prompt_tokens prompt_tokens_details cached_tokens type object code text"
 )
+KEYS = st.sampled_from(WORDS.split(" "))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),

@@ -34,7 +34,10 @@ async def test_an_answer_streams_and_its_connection_is_used_again(server: RawSer
     model = model_at(api_key=KEY)
     for _ in range(3):
         server.answers(*answer("Hi."))
-        assert await ask(model) == [TextDelta("Hi."), Outcome("completed", usage=TokenCounts.of(cache_write=10, output=2))]
+        assert await ask(model) == [
+            TextDelta("Hi."),
+            Outcome("completed", usage=TokenCounts.of(cache_write=10, output=2)),
+        ]
     assert {request.connection for request in server.requests} == {1}
     head = server.requests[0].head
     assert head.startswith("POST /v1/chat/completions HTTP/1.1\r\n")
@@ -173,9 +176,7 @@ async def test_b081_a_refusal_carries_the_servers_wait(server: RawServer, model_
         ("599 Upstream", ("retryable", "network")),
     ],
 )
-async def test_b084_refusals(
-    server: RawServer, model_at: ModelFactory, status: str, expected: tuple[str, str]
-) -> None:
+async def test_b084_refusals(server: RawServer, model_at: ModelFactory, status: str, expected: tuple[str, str]) -> None:
     server.answers(status=status)
     end = await end_of(model_at())
     assert (end.status, end.error_code) == expected

