@@ -8,7 +8,7 @@ from types import TracebackType
 
 from msgspec.structs import replace
 
-from penguin_harness.contracts import Approve, Model, ThinkingLevel, Tools
+from penguin_harness.contracts import Approve, Model, Permission, ThinkingLevel, Tools
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.loop import RunOptions, run_task
 from penguin_harness.engine.outlet import Outlet
@@ -24,6 +24,8 @@ from penguin_harness.omnimessage import (
     SessionMeta,
     Text,
     TokenCounts,
+    ToolCall,
+    ToolSchema,
     UserContent,
     clean,
     is_blank,
@@ -91,6 +93,16 @@ class Session:
     def history(self) -> tuple[CompletePayload, ...]:
         """What the model would be sent now, the system prompt aside."""
         return self._outlet.context.request_messages()
+
+    @property
+    def tools(self) -> tuple[ToolSchema, ...]:
+        """What the model may call."""
+        return self._tools.schemas
+
+    def permission(self, call: ToolCall) -> Permission:
+        """What the call's tool may do: `r` only reads. A call that cannot run counts as `rw`."""
+        prepared = self._tools.prepare(call)
+        return "rw" if isinstance(prepared, str) else prepared.permission
 
     def run(
         self,

@@ -164,7 +164,7 @@ async def test_b081_a_refusal_carries_the_servers_wait(server: RawServer, model_
         status="429 Too Many Requests",
         headers={"retry-after": "3", "x-request-id": "req_1"},
     )
-    message = "HTTP 429: Slow down (request id req_1)"
+    message = "HTTP 429 (request id req_1): Slow down"
     assert await ask(model_at()) == [Outcome("retryable", "network", message, retry_after_ms=3000)]
 
 
@@ -230,6 +230,8 @@ async def test_b171_the_key_is_in_no_message(server: RawServer, model_at: ModelF
     assert [KEY in repr(end) for end in ends] == [False] * 4
     assert ends[0].error_message == "HTTP 401: no such key: Bearer [redacted]"
     assert all("[redacted]" in (end.error_message or "") for end in ends)
+    server.answers(b"x" * 985 + KEY.encode(), status="500 Oops")
+    assert "sk-" not in repr(await end_of(model))
 
 
 async def test_a_placeholder_for_a_key_is_no_secret(server: RawServer, model_at: ModelFactory) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
-from penguin_harness.cli.arguments import full, proposal
+from penguin_harness.cli.arguments import proposal
 from penguin_harness.cli.terminal.keys import Chunk
 from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.spans import Line, Span
@@ -36,6 +36,7 @@ class Approver:
         self._ask = ask
 
     async def __call__(self, call: ToolCall) -> Decision:
+        """Decide about one call."""
         match self.mode:
             case "allow-all":
                 return "allow"
@@ -56,9 +57,8 @@ class Question:
 
     def __init__(self, call: ToolCall, *, quiet_since: float) -> None:
         """Keys of somebody who was just writing something else, up to `quiet_since`, are no answer."""
-        self._call = call
+        self.call = call
         self._quiet_since = quiet_since
-        self._details = False
         self._answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
     async def answer(self) -> Answer:
@@ -66,23 +66,16 @@ class Question:
         return await self._answer
 
     def take(self, chunk: Chunk, now: float) -> None:
-        """A key: one of the answers, or the wish to see everything."""
-        key = chunk.lower()
-        if now < self._quiet_since or self._answer.done():
-            return
-        if key == "?":
-            self._details = not self._details
-        elif key in _ANSWERS:
-            self._answer.set_result(_ANSWERS[key])
+        """A key; anything but an answer is passed over, and so is a pasted text."""
+        answer = _ANSWERS.get(chunk.lower())
+        if answer is not None and now >= self._quiet_since and not self._answer.done():
+            self._answer.set_result(answer)
 
-    def lines(self, width: int) -> list[Line]:
+    def lines(self) -> list[Line]:
         """The question, as a live area shows it."""
-        shown = full(self._call) if self._details else proposal(self._call)
-        rows = shown if self._details else _shortened(shown)
         return [
-            [],
-            [Span("? ", "bold yellow"), Span(f"Run {one_line(self._call.name)}?", "bold")],
-            *([Span("  "), *spans] for spans in rows),
+            [Span("? ", "bold yellow"), Span(f"Run {one_line(self.call.name)}?", "bold")],
+            *([Span("  │ ", "yellow"), *spans] for spans in _shortened(proposal(self.call))),
             _choices(),
         ]
 

@@ -102,7 +102,7 @@ class Card:
 
     def _body(self) -> list[Line]:
         output = neutral_output(_EXIT.sub("", self.output)).strip("\n")
-        pictures: list[Line] = [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]] if self.images else []
+        pictures = self._pictures()
         if self._result() == "ok" and self.name == "read_file":
             count = output.count("\n") + 1
             return pictures or [[Span(f"{count} line{'s' if count > 1 else ''}", "dim")]]
@@ -111,6 +111,11 @@ class Card:
         style = {"failed": "red", "ok": "dim"}.get(self._result(), "yellow")
         rows: list[Line] = [[Span(row, style)] for row in output.split("\n")] if output else []
         return [*_shortened(rows, _HEAD_ROWS, _END_ROWS), *self._written(), *pictures]
+
+    def _pictures(self) -> list[Line]:
+        if not self.images:
+            return []
+        return [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]]
 
     def _written(self) -> list[Line]:
         """The beginning of a new file."""

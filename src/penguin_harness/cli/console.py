@@ -21,7 +21,7 @@ def prepare_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w")  # noqa: PTH123, SIM115 - lives as long as the process)
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for good
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 

@@ -18,6 +18,10 @@ class Deck:
         """In call order."""
         return list(self._cards.values())
 
+    def others(self, call_id: str | None) -> list[Card]:
+        """All but that one."""
+        return [card for known, card in self._cards.items() if known != call_id]
+
     def add_arguments(self, fragment: PartialToolCall) -> bool:
         """A fragment of a call; False when it continues no call that is being written."""
         if fragment.event_type == "start":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
+from penguin_harness.cli.terminal.keys import Chunk
 from penguin_harness.cli.terminal.neutral import neutral, one_line
 from penguin_harness.cli.terminal.spans import Line, Span, cells
-from penguin_harness.cli.terminal.keys import Chunk
 
 _ERASE, _CLEAR, _WORD = "\x7f\b", "\x15", "\x17"
 

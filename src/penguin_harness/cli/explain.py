@@ -15,9 +15,7 @@ class Explanation(NamedTuple):
 
 
 _EXPLANATIONS = {
-    "auth": Explanation(
-        "the provider refused the credentials", "store a valid key: penguin model add"
-    ),
+    "auth": Explanation("the provider refused the credentials", "store a valid key: penguin model add"),
     "rejected": Explanation(
         "the provider refused the request", "its words say why: often the model id, or a request that is too long"
     ),
@@ -28,9 +26,7 @@ _EXPLANATIONS = {
     "malformed": Explanation(
         "the provider's answer could not be read", "try again; if it stays so, check --base-url and --client-type"
     ),
-    "output_limit": Explanation(
-        "the answer was cut by the output limit", "ask it to go on, or for less at a time"
-    ),
+    "output_limit": Explanation("the answer was cut by the output limit", "ask it to go on, or for less at a time"),
     "process_exited": Explanation("the program ended during this request", "go on with an empty run: --resume"),
     "user_abort": Explanation("interrupted", "go on with --resume"),
     "backoff_interrupted": Explanation("given up while waiting for the next attempt", "go on with --resume"),

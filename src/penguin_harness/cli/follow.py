@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from penguin_harness.cli.console import INTERRUPTED, TERMINATED
@@ -23,7 +23,7 @@ class Interrupts:
 
 
 @contextmanager
-def interrupting(abort: Callable[[], None]) -> Iterator[Interrupts]:
+def interrupting(abort: Callable[[], None]) -> Generator[Interrupts, None, None]:
     """Within it Ctrl-C and a polite kill abort the run instead of the program."""
     loop = asyncio.get_running_loop()
     seen = Interrupts()

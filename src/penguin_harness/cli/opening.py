@@ -36,14 +36,14 @@ async def resumed_session(agent: Agent, fragment: str, model: ModelOptions, work
             f"{meta.session_id} runs on {meta.provider} / {meta.model_id}; leave out --provider and --model-id, "
             "or begin a new session"
         )
-    if workspace is not None and workspace.expanduser().resolve() != Path(meta.workspace):
+    if workspace is not None and _absolute(workspace) != Path(meta.workspace):
         raise ConfigError(f"{meta.session_id} works in {meta.workspace}; leave out --workspace")
     return await agent.resume_session(meta.session_id, base_url=model.base_url, client_type=model.client_type)
 
 
 def newest_session(agent: Agent, workspace: Path) -> str:
-    """The id of the newest session whose own records name this workspace; damaged and child sessions are passed over."""
-    folder = workspace.expanduser().resolve()
+    """The id of the newest session whose own records name this workspace; damaged ones and children are passed over."""
+    folder = _absolute(workspace)
     for files in agent.sessions():
         try:
             meta = read_context(files).meta
@@ -52,3 +52,7 @@ def newest_session(agent: Agent, workspace: Path) -> str:
         if meta.source != "subagent" and Path(meta.workspace) == folder:
             return files.session_id
     raise SessionError(f"there is no session of {folder} yet; begin one with `penguin chat`, or see `penguin ls`")
+
+
+def _absolute(folder: Path) -> Path:
+    return folder.expanduser().resolve()

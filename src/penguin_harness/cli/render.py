@@ -63,6 +63,8 @@ class Renderer:
         self.status = Status(clock)
         self.footer: Callable[[int], Sequence[Line]] | None = None
         """Further live lines at the bottom: a question, a draft."""
+        self.asked: str | None = None
+        """The call that the footer asks about."""
         self._final_failures = final_failures
         self._clock = clock
         self._answers = None if answers is None else Answers(answers)
@@ -208,7 +210,7 @@ class Renderer:
     def _live_lines(self, width: int) -> list[Line]:
         now = self._clock()
         spinner = self.status.spinner
-        lines = [spans for card in self._deck.cards for spans in card.live_lines(spinner, now)]
+        lines = [spans for card in self._deck.others(self.asked) for spans in card.live_lines(spinner, now)]
         lines += [spans for child in self._children.values() for spans in child.live_lines(spinner, now)]
         if self.status.is_running:
             lines.append(self.status.line(self._speech.kind, len(self._deck.cards)))

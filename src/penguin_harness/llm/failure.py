@@ -14,7 +14,7 @@ from penguin_harness.contracts import Outcome
 from penguin_harness.omnimessage import ErrorCode, StopReason, TokenCounts
 
 MESSAGE_LIMIT = 1000
-"""Characters of a provider's error text that are kept."""
+"""Characters of an error message that are kept."""
 
 _BUSY = re.compile(r"quota|rate.?limit|\blimit|overload|capacity|throttl|too many|unavailable|busy", re.IGNORECASE)
 _TRANSIENT = ("ratelimit", "toomany", "overload", "quota", "capacity", "throttl", "timeout", "unavailable", "server")
@@ -33,8 +33,8 @@ class TransportError(Exception):
         self.retry_after_ms = retry_after_ms
 
     def outcome(self, usage: TokenCounts | None = None) -> Outcome:
-        """The last item of the stream that it ends."""
-        return Outcome(self.status, self.code, self.message, usage, self.retry_after_ms)
+        """The last item of the stream that it ends; the message is cut here, when nothing secret is left in it."""
+        return Outcome(self.status, self.code, self.message[:MESSAGE_LIMIT], usage, self.retry_after_ms)
 
 
 def malformed(message: str) -> TransportError:
@@ -46,9 +46,11 @@ def of_status(status: int, body: bytes, headers: Mapping[str, str], *, reason: s
     """An HTTP answer that is no success."""
     text = explain(read_loosely(body)) or reason
     retry, code = classify(status, text)
-    message = f"HTTP {status}: {text}" if text else f"HTTP {status}"
+    message = f"HTTP {status}"
     if request_id := headers.get("x-request-id") or headers.get("request-id"):
         message += f" (request id {request_id})"
+    if text:
+        message += f": {text}"
     return TransportError(retry, code, message, retry_after_ms=retry_after_ms(headers))
 
 
@@ -114,27 +116,23 @@ def read_loosely(body: bytes) -> object:
 
 def explain(error: object) -> str:
     """The provider's own words, out of the shapes that errors come in."""
-    return _words(error)[:MESSAGE_LIMIT]
-
-
-def _words(error: object) -> str:
     match error:
         case str():
             return error
         case list() if error:
-            return _words(cast(list[object], error)[0])
+            return explain(cast(list[object], error)[0])
         case dict():
-            return _words_of_object(cast(dict[str, object], error))
+            return _words(cast(dict[str, object], error))
         case _:
             return ""
 
 
-def _words_of_object(error: dict[str, object]) -> str:
+def _words(error: dict[str, object]) -> str:
     match error:
         case {"message": str(message), "metadata": {"raw": str(raw)}}:  # OpenRouter: what the upstream said
             return f"{message}: {raw}"
         case {"error": inner} if inner:
-            return _words(inner)
+            return explain(inner)
         case {"message": str(message), "code": str(code)} if message and not code.isdigit() and code not in message:
             return f"{message} ({code})"
         case {"message": str(message)} | {"detail": str(message)} if message:

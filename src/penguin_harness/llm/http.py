@@ -36,7 +36,11 @@ class Transport:
         self.url = url
         self.content_timeout = content_timeout
         self.idle_timeout = idle_timeout
-        self._headers = {"Content-Type": "application/json", "Accept": "text/event-stream", "User-Agent": "penguin"}
+        self._headers = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream",
+            "User-Agent": "penguin-harness",
+        }
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._secret = api_key if api_key and len(api_key) >= _SHORTEST_SECRET else None
@@ -171,11 +175,9 @@ class Reply:
                 return await self._content.readany()
             async with asyncio.timeout(within):
                 return await self._content.readany()
-        except TimeoutError:
-            if within is not None:
-                return b""
-            raise self._transport.failed(aiohttp.SocketTimeoutError()) from None
         except (aiohttp.ClientError, OSError) as error:
+            if within is not None and isinstance(error, TimeoutError):
+                return b""
             raise self._transport.failed(error) from error
         finally:
             self._silence += time.monotonic() - started

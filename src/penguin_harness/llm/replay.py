@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from penguin_harness.contracts import ModelItem, ModelRef, Outcome, Request
@@ -45,7 +46,7 @@ class Replay:
             return
         for delta in restream(turn.said, self._fragment):
             if self._delay:
-                await _sleep(self._delay)
+                await asyncio.sleep(self._delay)
             yield delta
         yield turn.outcome
 
@@ -83,9 +84,3 @@ def _follow(turns: Sequence[Turn], context: Sequence[Turn]) -> tuple[int, str | 
 
 def _quote(texts: Sequence[str]) -> str:
     return " and ".join(repr(text if len(text) <= 80 else f"{text[:79]}…") for text in texts) or "nothing"
-
-
-async def _sleep(seconds: float) -> None:
-    import asyncio  # only for a live look; importing it takes longer than everything else here
-
-    await asyncio.sleep(seconds)

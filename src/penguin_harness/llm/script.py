@@ -60,10 +60,9 @@ class Script:
     async def stream(self, request: Request) -> AsyncGenerator[ModelItem, None]:
         """The next turn; a fatal outcome when the script has no more."""
         self.requests.append(structs.replace(request, messages=tuple(request.messages)))
-        number = len(self.requests)
-        if number > len(self._turns):
-            written = len(self._turns)
-            yield Outcome("fatal", "rejected", f"request {number} came, the script has only {written} turns")
+        number, written = len(self.requests), len(self._turns)
+        if number > written:
+            yield Outcome("fatal", "rejected", f"request {number} came, the script ends with turn {written}")
             return
         for position, item in enumerate(self._turns[number - 1]):
             if isinstance(item, Exception):

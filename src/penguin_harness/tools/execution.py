@@ -92,9 +92,8 @@ class Execution:
         self._segment.close("aborted", note=f"{INTERRUPTED}\n{STUCK}")
         owed = tuple(self._segment.owed)
         self._segment.owed.clear()
-        for task in (self._work, self._emitter):
-            if task is not None:
-                task.cancel()
+        for task in filter(None, {self._work, self._emitter}):
+            task.cancel()
         return owed
 
     async def _call(self) -> ToolResult:
@@ -116,7 +115,10 @@ class Execution:
         self._work.cancel()
         try:
             await asyncio.wait({self._work}, timeout=self._limits.grace)
-        except asyncio.CancelledError:  # asked again: do not wait
+        except asyncio.CancelledError:  # asked again: now the tool shall not clean up gently either
+            self._work.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({self._work}, timeout=self._limits.grace)
             return True
         return False
 

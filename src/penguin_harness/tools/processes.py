@@ -7,7 +7,7 @@ import codecs
 import os
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -52,15 +52,19 @@ class Processes:
         finally:
             self._running.discard(child)
             child.close()
-            self._left = {left for left in self._left if left.groups()}
-            if child.may_live_on() and child.session.groups():
+            if child.may_live_on():
                 self._left.add(child.session)
+            self._forget_the_ended()
 
     async def aclose(self) -> None:
         """End every command, and what commands left in the background."""
         sessions = self._left.union(child.session for child in self._running)
         self._left = set()
         await asyncio.gather(*(session.end() for session in sessions))
+
+    def _forget_the_ended(self) -> None:
+        processes = _processes() if self._left else ()
+        self._left = {session for session in self._left if session.groups(processes)}
 
 
 class _Child:
@@ -97,7 +101,7 @@ class _Child:
             await write(text)
 
     def may_live_on(self) -> bool:
-        """Whether to look for what it left in the background: a look at every process has its price."""
+        """Whether to look for what it left in the background, since a look at every process has its price."""
         return not self._at_end or self.session.has_main_group()
 
     def close(self) -> None:
@@ -157,26 +161,26 @@ class _Session:
         await self._gone(KILL_GRACE)
 
     def has_main_group(self) -> bool:
+        """Whether there is anything in the leader's own process group."""
         try:
             os.killpg(self._id, 0)
         except ProcessLookupError:
             return False
-        except PermissionError:
-            return True
+        except PermissionError:  # it is there and belongs to somebody else
+            pass
         return True
 
-    def groups(self) -> set[int]:
+    def groups(self, processes: Sequence[_Process] | None) -> set[int]:
         """The process groups that still have a living member."""
-        try:
-            members = [process for process in _processes() if process.session == self._id]
-        except FileNotFoundError:  # no /proc: only the leader's own group is known
+        if processes is None:
             return {self._id} if self.has_main_group() else set()
+        members = [process for process in processes if process.session == self._id]
         if self.exited.done() and any(process.pid == self._id for process in members):
             return set()  # the number is free for a stranger only when nobody of ours is left
         return {process.group for process in members if process.alive}
 
     def _signal(self, number: signal.Signals) -> None:
-        for group in self.groups():
+        for group in self.groups(_processes()):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
 
@@ -184,7 +188,7 @@ class _Session:
         clock = asyncio.get_running_loop().time
         deadline = clock() + limit
         await asyncio.wait({self.exited}, timeout=limit)
-        while self.groups() and clock() < deadline:  # noqa: ASYNC110 - nothing tells of an orphan's end
+        while self.groups(_processes()) and clock() < deadline:  # noqa: ASYNC110 - nothing tells of an orphan's end
             await asyncio.sleep(0.01)
 
 
@@ -195,10 +199,16 @@ class _Process(NamedTuple):
     alive: bool
 
 
-def _processes() -> Iterator[_Process]:
-    for name in os.listdir("/proc"):  # noqa: PTH208 - a Path for each process would double the cost
-        if name.isdigit():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                stat = Path("/proc", name, "stat").read_bytes()
-                state, _, group, session, _ = stat[stat.rindex(b")") + 2 :].split(None, 4)
-                yield _Process(int(name), int(group), int(session), state not in b"ZX")
+def _processes() -> list[_Process] | None:
+    """Every process there is; None where the system has no /proc."""
+    try:
+        names = os.listdir("/proc")  # noqa: PTH208 - a Path for each process would double the cost
+    except FileNotFoundError:
+        return None
+    found: list[_Process] = []
+    for name in filter(str.isdigit, names):
+        with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
+            stat = file.read()
+            state, _, group, session, _ = stat[stat.rindex(b")") + 2 :].split(None, 4)
+            found.append(_Process(int(name), int(group), int(session), state not in b"ZX"))
+    return found

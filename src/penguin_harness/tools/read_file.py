@@ -40,7 +40,7 @@ def read_file(
     if encoding is None:
         raise ToolFailed(f"{file} is a binary file ({size} bytes): it cannot be read as text.")
     with file.open(encoding=encoding.reader, errors="replace", newline="\n") as text:
-        return ToolResult(_Pages(text).page(offset, limit, column))
+        return ToolResult(_page(text, offset, limit, column))
 
 
 def _image_type(start: bytes) -> str | None:
@@ -56,54 +56,75 @@ def _image(file: Path, mime_type: str, size: int) -> ToolResult:
     return ToolResult(f"[{mime_type}, {size} bytes]", (f"data:{mime_type};base64,{data}",))
 
 
-class _Pages:
-    """Reads with bounded memory, however long a line is."""
+def _page(text: TextIO, offset: int, limit: int, column: int) -> str:
+    total = _count_lines(text)
+    if total == 0:
+        return "[empty file]"
+    if offset > total:
+        raise ToolFailed(f"Line {offset} is past the end: the file has {total} lines.")
+    text.seek(0)
+    lines = _Lines(text)
+    lines.skip(offset - 1)
+    rows: list[str] = []
+    room = PAGE
+    for number in range(offset, min(offset + limit, total + 1)):
+        row = _row(lines, number, column if number == offset else 1)
+        if len(row) > room and rows:
+            break
+        rows.append(row)
+        room -= len(row) + 1
+    last = offset + len(rows) - 1
+    if last < total:
+        rows.append(f"[lines {offset}-{last} of {total}; go on with offset={last + 1}]")
+    return "\n".join(rows)
 
-    def __init__(self, text: TextIO) -> None:
-        self._text = text
-        self._total = _count_lines(text)
-        text.seek(0)
 
-    def page(self, offset: int, limit: int, column: int) -> str:
-        if self._total == 0:
-            return "[empty file]"
-        if offset > self._total:
-            raise ToolFailed(f"Line {offset} is past the end: the file has {self._total} lines.")
-        for _ in range(offset - 1):
-            self._take_line(0, 0)
-        rows: list[str] = []
-        room = PAGE
-        for number in range(offset, min(offset + limit, self._total + 1)):
-            row = self._row(number, column if number == offset else 1)
-            if len(row) > room and rows:
-                break
-            rows.append(row)
-            room -= len(row) + 1
-        last = offset + len(rows) - 1
-        if last < self._total:
-            rows.append(f"[lines {offset}-{last} of {self._total}; go on with offset={last + 1}]")
-        return "\n".join(rows)
-
-    def _row(self, number: int, column: int) -> str:
-        text, is_cut = self._take_line(column - 1, PAGE if column > 1 else LONGEST_LINE)
-        then = f"… [line cut; go on with offset={number}, column={column + len(text)}]" if is_cut else ""
-        return f"{number:>6}\t{text}{then}"
-
-    def _take_line(self, skip: int, room: int) -> tuple[str, bool]:
-        """Read to the end of a line: `room` characters of it after the first `skip`, and whether there were more."""
-        kept, position = "", 0
-        while piece := self._text.readline(_PIECE):
-            text = piece.removesuffix("\n").removesuffix("\r")
-            kept += text[max(0, skip - position) :][: room - len(kept)]
-            position += len(text)
-            if piece.endswith("\n"):
-                break
-        return kept, position > skip + len(kept)
+def _row(lines: _Lines, number: int, column: int) -> str:
+    text, is_cut = lines.take(column - 1, PAGE if column > 1 else LONGEST_LINE)
+    then = f"… [line cut; go on with offset={number}, column={column + len(text)}]" if is_cut else ""
+    return f"{number:>6}\t{text}{then}"
 
 
 def _count_lines(text: TextIO) -> int:
     count, last = 0, "\n"
-    while piece := text.read(1 << 20):
+    while piece := text.read(_PIECE):
         count += piece.count("\n")
         last = piece[-1]
     return count + (last != "\n")
+
+
+class _Lines:
+    """Goes through a text with bounded memory, however long a line is, and skips at the speed of counting."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self._piece = ""
+        self._at = 0
+
+    def skip(self, count: int) -> None:
+        while count and self._more():
+            here = self._piece.count("\n", self._at)
+            if here < count:
+                self._at = len(self._piece)
+            else:
+                here = count
+                for _ in range(count):
+                    self._at = self._piece.index("\n", self._at) + 1
+            count -= here
+
+    def take(self, skip: int, room: int) -> tuple[str, bool]:
+        """Read to the end of a line: `room` characters of it after the first `skip`, and whether there were more."""
+        kept, position, end = "", 0, -1
+        while end < 0 and self._more():
+            end = self._piece.find("\n", self._at)
+            text = self._piece[self._at : len(self._piece) if end < 0 else end]
+            self._at += len(text) + (end >= 0)
+            kept += text[max(0, skip - position) :][: room - len(kept)]
+            position += len(text)
+        is_cut = position > skip + len(kept)
+        return (kept if is_cut else kept.removesuffix("\r")), is_cut
+
+    def _more(self) -> bool:
+        if self._at == len(self._piece):
+            self._piece, self._at = self._text.read(_PIECE), 0
+        return bool(self._piece)

@@ -69,6 +69,11 @@ class Head:
         self._room = limit
         self._total = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was no text at all."""
+        return self._total == 0
+
     def feed(self, text: str) -> str:
         """The part of the text that is shown."""
         shown, rest = text[: self._room], text[self._room :]

@@ -36,7 +36,7 @@ class Segment:
         if self.closed:
             return
         last = self._head.feed(self._stream.feed(text)) + self._head.feed(self._stream.flush())
-        if note and not last and not self._said:
+        if note and self._head.is_empty:
             last, note = self._head.feed(self._stream.note(note)), None
         last = self._on_new_line(last, self._head.finish())
         if note:

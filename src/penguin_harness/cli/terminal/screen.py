@@ -46,6 +46,11 @@ class Screen:
         return self._can_live
 
     @property
+    def is_styled(self) -> bool:
+        """Whether styles show."""
+        return self._styled
+
+    @property
     def width(self) -> int | None:
         """Columns for text; None when nothing bounds it."""
         if self._width is not None or not self._can_live:

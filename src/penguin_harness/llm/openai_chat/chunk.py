@@ -132,9 +132,10 @@ def _mend_delta(delta: dict[str, Any]) -> dict[str, Any]:
 
 def _mend_call(call: object) -> object:
     match call:
-        case {"function": {"arguments": dict() | list() as arguments} as function}:
-            whole = cast(dict[str, Any], function) | {"arguments": json.dumps(arguments, ensure_ascii=False)}
-            return cast(dict[str, Any], call) | {"function": whole}
+        case {"function": {"arguments": dict() | list()}}:
+            mended = cast(dict[str, dict[str, Any]], call)
+            arguments = json.dumps(mended["function"]["arguments"], ensure_ascii=False)
+            return mended | {"function": mended["function"] | {"arguments": arguments}}
         case _:
             return call
 

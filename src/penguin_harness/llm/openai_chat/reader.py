@@ -27,7 +27,7 @@ class ChunkReader:
         """Nothing of interest can follow: the sentinel came, or the token counts behind a finish reason."""
         self._has_content = False
         self._counts: dict[str, int] = {}
-        self._details: list[dict[str, Any]] = []
+        self._details = ReasoningDetails()
 
     @property
     def terminal(self) -> bool:
@@ -36,6 +36,8 @@ class ChunkReader:
 
     def read(self, name: str, data: bytes) -> list[ModelDelta]:
         """The deltas of one event. Raises TransportError for an error inside the stream, or one that is no JSON."""
+        if self.complete:
+            return []
         if name == "error":
             raise of_event(read_loosely(data))
         if data[:1] != b"{" and self._is_no_chunk(data):
@@ -59,7 +61,7 @@ class ChunkReader:
 
     def finish(self) -> list[ModelDelta]:
         """What was held back until the end."""
-        return self._flush_details() if self._details else []
+        return [self._details.take()] if self._details else []
 
     def usage(self) -> TokenCounts | None:
         """What the request cost, if the provider said it; only zeros count as silence."""
@@ -94,15 +96,15 @@ class ChunkReader:
             deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning_content"]))
         elif thinking := delta.reasoning:
             deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning"]))
-        if delta.reasoning_details:
-            self._add_details(delta.reasoning_details)
+        for fragment in delta.reasoning_details or ():
+            self._details.add(fragment)
         if text := delta.content or delta.refusal:
             if self._details:
-                deltas += self._flush_details()
+                deltas.append(self._details.take())
             deltas.append(TextDelta(text))
         if delta.tool_calls:
             if self._details:
-                deltas += self._flush_details()
+                deltas.append(self._details.take())
             deltas += [call_delta(call, position) for position, call in enumerate(delta.tool_calls)]
         if deltas:
             self._has_content = True
@@ -111,36 +113,47 @@ class ChunkReader:
     def _count(self, usage: Usage) -> None:
         details = usage.prompt_tokens_details
         cached = details.cached_tokens if details is not None else None
-        for name, count in (
-            ("prompt", usage.prompt_tokens),
-            ("output", usage.completion_tokens),
-            ("cached", usage.prompt_cache_hit_tokens if cached is None else cached),
-        ):
-            if count is not None:
-                self._counts[name] = count
-        if self.finish_reason is not None:
+        counts = {
+            "prompt": usage.prompt_tokens,
+            "output": usage.completion_tokens,
+            "cached": usage.prompt_cache_hit_tokens if cached is None else cached,
+        }
+        said = {name: count for name, count in counts.items() if count is not None}
+        self._counts |= said
+        if said and self.finish_reason is not None:
             self.complete = True
 
-    def _add_details(self, details: list[dict[str, Any]]) -> None:
-        """OpenRouter cuts a block of reasoning into fragments and wants it back whole."""
-        for detail in details:
-            last = self._details[-1] if self._details else {}
-            if detail.get("type") == "reasoning.encrypted" or any(
-                detail.get(key) != last.get(key) for key in ("type", "index")
-            ):
-                self._details.append(dict(detail))
-                continue
-            for key, value in detail.items():
-                before: object = last.get(key)
-                if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
-                    last[key] = before + value
-                elif value is not None:
-                    last[key] = value
 
-    def _flush_details(self) -> list[ModelDelta]:
-        fidelity = _fidelity({"reasoning_field": "reasoning", "reasoning_details": self._details})
-        self._details = []
-        return [ThinkingDelta("", 0, fidelity)]
+class ReasoningDetails:
+    """OpenRouter's structured reasoning: cut into fragments when it streams, wanted back whole."""
+
+    def __init__(self) -> None:
+        self._blocks: list[dict[str, Any]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
+    def add(self, fragment: dict[str, Any]) -> None:
+        """Continue the last block, or begin another one."""
+        last = self._blocks[-1] if self._blocks else None
+        if last is None or fragment.get("type") == "reasoning.encrypted" or _label(fragment) != _label(last):
+            self._blocks.append(dict(fragment))
+            return
+        for key, value in fragment.items():
+            before: object = last.get(key)
+            if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
+                last[key] = before + value
+            elif value is not None:
+                last[key] = value
+
+    def take(self) -> ThinkingDelta:
+        """All blocks so far, as the fidelity of the thinking before them."""
+        blocks, self._blocks = self._blocks, []
+        return ThinkingDelta("", 0, _fidelity({"reasoning_field": "reasoning", "reasoning_details": blocks}))
+
+
+def _label(block: dict[str, Any]) -> tuple[object, object]:
+    return block.get("type"), block.get("index")
 
 
 def call_delta(call: Call, position: int) -> CallDelta:

@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any, Literal, TypeAlias, assert_never
 
 import msgspec
@@ -99,8 +99,7 @@ class MessageCache:
 
     def encode(self, payloads: Sequence[CompletePayload]) -> list[bytes]:
         """The conversation as encoded messages, in pieces that are joined by commas."""
-        same = takewhile(bool, map(operator.is_, self._payloads, payloads))
-        shared = sum(1 for _ in same)
+        shared = _shared(self._payloads, payloads)
         while self._runs and self._runs[-1][0] >= shared:  # the last shared run may have grown
             self._runs.pop()
         start = self._runs[-1][0] if self._runs else 0
@@ -110,6 +109,14 @@ class MessageCache:
             start += len(members)
             self._runs.append((start, b",".join(map(_encode, messages_of(members)))))
         return [encoded for _, encoded in self._runs if encoded]
+
+
+def _shared(before: Sequence[CompletePayload], now: Sequence[CompletePayload]) -> int:
+    """How many payloads both begin with."""
+    for place, same in enumerate(map(operator.is_, before, now)):
+        if not same:
+            return place
+    return min(len(before), len(now))
 
 
 def messages_of(payloads: Sequence[CompletePayload]) -> Iterator[Wire]:
@@ -161,7 +168,7 @@ def _add_reasoning(reasoning: Wire, payload: Thinking) -> None:
         return
     try:
         fidelity = _thinking_fidelity.decode(payload.fidelity)
-    except msgspec.ValidationError:
+    except msgspec.MsgspecError:
         return  # recorded by another protocol's adapter
     if fidelity.reasoning_details:
         reasoning.setdefault("reasoning_details", []).extend(fidelity.reasoning_details)
@@ -174,7 +181,7 @@ def _call(payload: ToolCall) -> Wire:
     function = {"name": name, "arguments": _arguments(payload.arguments)}
     call: Wire = {"id": provider_id(payload.tool_call_id), "type": "function", "function": function}
     if not isinstance(payload.fidelity, UnsetType):
-        with suppress(msgspec.ValidationError):  # recorded by another protocol's adapter
+        with suppress(msgspec.MsgspecError):  # recorded by another protocol's adapter
             call["extra_content"] = _call_fidelity.decode(payload.fidelity).extra_content
     return call
 
