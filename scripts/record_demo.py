@@ -66,9 +66,7 @@ TURNS = [
         call("exec_command", command="python3 penguins.py 4"),
     ],
     [
-        think(
-            "sys.argv holds text, so row * '4' cannot work. The test missed it, because it calls waddle with a number."
-        ),
+        think("sys.argv holds text, so row * '4' cannot work. The test missed it: it calls waddle with a number."),
         say("The command line hands over text, not a number. One word mends it."),
         call("edit_file", path="penguins.py", old_text="waddle(sys.argv[1] if", new_text="waddle(int(sys.argv[1]) if"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from penguin_harness.contracts import Model, ModelItem, ModelRef, Outcome, Request, TextDelta
 from penguin_harness.llm import create_model
-from penguin_harness.llm.http import proxy_for
+from penguin_harness.llm.http import Transport, proxy_for
 from penguin_harness.omnimessage import Text, TokenCounts
 from tests.llm.conftest import ModelFactory
 from tests.llm.server import DONE, RawServer, answer, delta, event, usage
@@ -66,6 +66,16 @@ async def test_reading_stops_behind_the_sentinel(server: RawServer, model_at: Mo
     server.answers(delta(content="a"), delta("stop"), usage(1, 1), end="hang")
     assert (await end_of(model_at())).status == "completed"
     await asyncio.wait_for(server.hung_up.wait(), 5)
+
+
+async def test_a_wait_with_a_limit_ends_the_answer_quietly(server: RawServer) -> None:
+    """Token counts that never come behind a finish reason."""
+    server.answers(delta("stop"), end="hang")
+    transport = Transport(server.url)
+    async with transport.post(b"{}") as reply:
+        assert [len(await reply.events() or ()), await reply.events(within=0.01), await reply.events()] == [1, [], None]
+    await asyncio.wait_for(server.hung_up.wait(), 5)
+    await transport.aclose()
 
 
 async def test_b051_a_polite_end_without_a_signal_is_malformed(server: RawServer, model_at: ModelFactory) -> None:

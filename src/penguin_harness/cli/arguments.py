@@ -18,6 +18,8 @@ _LEADING = ("command", "path", "prompt", "query", "url", "pattern", "name")
 """Arguments that say most by themselves, the best first."""
 _WRITTEN = re.compile(rf'"({"|".join(_LEADING)})"\s*:\s*("(?:[^"\\]|\\.)*"?)')
 _LONGEST_VALUE = 200
+_LAST_VALUE = re.compile(r'"(?:content|new_text|command)"\s*:\s*"((?:[^"\\]|\\.)*)\Z', re.DOTALL)
+_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 def summary(arguments: str) -> str:
@@ -29,6 +31,18 @@ def summary(arguments: str) -> str:
     if leading is None:
         return " ".join(f"{one_line(name)}={_brief(value)}" for name, value in members.items())
     return one_line(members[leading][: 2 * _LONGEST_VALUE])
+
+
+def being_written(arguments: str) -> list[str]:
+    """The lines so far of a long text that is still being written."""
+    found = _LAST_VALUE.search(arguments)
+    if found is None:
+        return []
+    try:
+        text = json.loads(f'"{_HALF_ESCAPE.sub("", found[1])}"', strict=False)
+    except ValueError:
+        return []
+    return neutral(text).split("\n") if "\n" in text else []
 
 
 def decoded(arguments: str) -> Mapping[str, Any] | None:

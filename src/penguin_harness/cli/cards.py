@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from penguin_harness.cli.arguments import decoded, summary
+from penguin_harness.cli.arguments import being_written, decoded, summary
 from penguin_harness.cli.diff import changed, diff_lines, is_diff
 from penguin_harness.cli.terminal.neutral import neutral_output, one_line
 from penguin_harness.cli.terminal.spans import Line, Span, crop, width_of
@@ -16,6 +16,7 @@ State: TypeAlias = Literal["writing", "waiting", "running", "done"]
 
 TAIL_LINES = 5
 _TAIL = 4_000
+_INSTANT = 0.05
 _HEAD_ROWS, _END_ROWS = 4, 4
 _DIFF_ROWS = 30
 _EXIT = re.compile(r"\n?\[exit code (\d+)\]\s*\Z")
@@ -45,8 +46,9 @@ class Card:
         """How it stands now: its head, and the end of its output."""
         match self.state:
             case "writing":
-                note = f" {len(self.arguments):,} characters" if len(self.arguments) > _TAIL / 10 else ""
-                return [self._head(Span("✎", "cyan"), Span(note, "dim"))]
+                rows = being_written(self.arguments)
+                count = Span(f"  {len(rows)} lines" if rows else "", "dim")
+                return [self._head(Span("✎", "cyan"), count), *map(_body_line, rows[-TAIL_LINES:])]
             case "waiting":
                 return [self._head(Span("·", "dim"), Span(""))]
             case "running":
@@ -88,6 +90,8 @@ class Card:
         if is_diff(self.output):
             added, removed = changed(self.output)
             return f"+{added} −{removed}"
+        if (content := self._written_text()) is not None:
+            return _counted(content.count("\n") + (content[-1:] not in {"", "\n"}), "line")
         exit_code = _EXIT.search(self.output)
         return f"exit code {exit_code[1]}" if exit_code else ""
 
@@ -98,32 +102,29 @@ class Card:
             spent = datetime.fromisoformat(self.ended_at) - datetime.fromisoformat(self.decided_at)
         except ValueError:  # a foreign Trace with another notion of time
             return ""
-        return seconds(spent.total_seconds())
+        return seconds(spent.total_seconds()) if spent.total_seconds() >= _INSTANT else ""
 
     def _body(self) -> list[Line]:
         output = neutral_output(_EXIT.sub("", self.output)).strip("\n")
-        pictures = self._pictures()
-        if self._result() == "ok" and self.name == "read_file":
-            count = output.count("\n") + 1
-            return pictures or [[Span(f"{count} line{'s' if count > 1 else ''}", "dim")]]
+        is_ok = self._result() == "ok"
+        if is_ok and self.images:
+            return [[Span(f"[{_counted(self.images, 'image')}]", "dim")]]
+        if is_ok and self.name == "read_file":
+            return [[Span(_counted(output.count("\n") + 1, "line"), "dim")]]
         if is_diff(self.output):
             return _shortened(diff_lines(output), _DIFF_ROWS, 0)
-        style = {"failed": "red", "ok": "dim"}.get(self._result(), "yellow")
-        rows: list[Line] = [[Span(row, style)] for row in output.split("\n")] if output else []
-        return [*_shortened(rows, _HEAD_ROWS, _END_ROWS), *self._written(), *pictures]
+        if (content := self._written_text()) is not None:
+            added = "\n".join(f"+{row}" for row in content.rstrip("\n").split("\n"))
+            return _shortened(diff_lines(added), 2 * _HEAD_ROWS, 0)
+        rows: list[Line] = [[Span(row, "dim" if is_ok else "")] for row in output.split("\n")] if output else []
+        return _shortened(rows, _HEAD_ROWS, _END_ROWS)
 
-    def _pictures(self) -> list[Line]:
-        if not self.images:
-            return []
-        return [[Span(f"[{self.images} image{'s' if self.images > 1 else ''}]", "dim")]]
-
-    def _written(self) -> list[Line]:
-        """The beginning of a new file."""
-        members = decoded(self.arguments)
-        if members is None or self._result() != "ok" or not isinstance(content := members.get("content"), str):
-            return []
-        added = "\n".join(f"+{row}" for row in content.rstrip("\n").split("\n"))
-        return _shortened(diff_lines(added), 2 * _HEAD_ROWS, 0)
+    def _written_text(self) -> str | None:
+        """The text of a file that was written anew."""
+        if self.name != "write_file" or self._result() != "ok" or is_diff(self.output):
+            return None
+        content = (decoded(self.arguments) or {}).get("content")
+        return content if isinstance(content, str) else None
 
 
 def seconds(spent: float) -> str:
@@ -132,6 +133,10 @@ def seconds(spent: float) -> str:
         return f"{max(spent, 0):.1f} s"
     minutes, rest = divmod(round(spent), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _shortened(rows: list[Line], head: int, end: int) -> list[Line]:

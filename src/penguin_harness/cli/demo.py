@@ -26,7 +26,7 @@ from penguin_harness.trace import read_messages
 
 RECORDING = Path(__file__).with_name("demo.jsonl")
 _FRAGMENT = 5
-_DELAY = 0.022
+_DELAY = 0.036
 
 Fast: TypeAlias = Annotated[bool, Parameter(negative="", help="Without the pauses of a model that thinks.")]
 
@@ -86,13 +86,20 @@ def _close(screen: Screen, renderer: Renderer, session: Session) -> int:
             [Span(verdict, "red" if broken else "green")],
             [],
             [Span("Next:", "bold")],
-            [
-                Span(f"  penguin trace show {session.session_id[-8:]:<12}"),
-                Span("see it again, from the file alone", "dim"),
-            ],
-            [Span(f"  {'penguin model add':<31}"), Span("give it a model of your own", "dim")],
-            [Span(f"  {'penguin chat':<31}"), Span("talk with it, in any folder", "dim")],
+            *(_next(command, what) for command, what in _next_steps(session)),
         ]
     )
     screen.close()
     return FAILED if broken else DONE
+
+
+def _next_steps(session: Session) -> tuple[tuple[str, str], ...]:
+    return (
+        (f"penguin trace show {session.session_id[-8:]}", "see it again, from the file alone"),
+        ("penguin model add", "give it a model of your own"),
+        ("penguin chat", "talk with it, in any folder"),
+    )
+
+
+def _next(command: str, what: str) -> Line:
+    return [Span(f"  {command:<30}"), Span(what, "dim")]

@@ -22,9 +22,7 @@ from penguin_harness.state.config import Default, Model, ProjectConfig, load_con
 from penguin_harness.state.paths import agent_paths
 
 app = App(name="model", help="Add, list, test and remove models.")
-app.command(
-    "penguin_harness.cli.model_test:test_model", name="test", help="Ask a model for a word, and say how far it comes."
-)
+app.command("penguin_harness.cli.model_probe:probe_model", name="test", help="Ask a model for a word.")
 
 
 class Listed(Struct, frozen=True):
@@ -130,10 +128,8 @@ def _key(provider: str, *, asked: bool) -> str | None:
     import getpass  # only who is asked pays for it
 
     preset = presets().get(provider, Preset("", 0))
-    variable = next((name for name in preset.key_variables), None)
-    return (
-        getpass.getpass(f"API key for {provider} (empty: {f'${variable}' if variable else 'none'}): ").strip() or None
-    )
+    instead = next((f"${name}" for name in preset.key_variables), "none")
+    return getpass.getpass(f"API key for {provider} (empty: {instead}): ").strip() or None
 
 
 def _require_usable(model: Model) -> None:

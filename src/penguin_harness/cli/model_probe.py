@@ -39,7 +39,7 @@ class Step(Struct):
     note: str = ""
 
 
-async def test_model(provider: str | None = None, model_id: str | None = None) -> int:
+async def probe_model(provider: str | None = None, model_id: str | None = None) -> int:
     """Ask a model for a word, with a tool on offer, and say how far it comes: reachable, authorised, streams, usage."""
     choice = choose_model(load_config(agent_paths().config), provider=provider, model_id=model_id)
     model = open_model(choice)
@@ -81,9 +81,8 @@ def _judged(outcome: Outcome, pieces: int, first: float, total: float) -> list[S
     if not completed:
         failed = steps[min(passed, 3)]
         failed.mark = "✗"
-        failed.note = (
-            f"{explain(outcome.error_code).what} ({outcome.error_code}): {one_line(outcome.error_message or '')}"
-        )
+        what = f"{explain(outcome.error_code).what} ({outcome.error_code})"
+        failed.note = f"{what}: {one_line(outcome.error_message or '')}"
         return steps
     steps[0].note = f"first piece after {first:.2f} s" if pieces else ""
     steps[2].note = f"{pieces} pieces in {total:.2f} s"

@@ -23,6 +23,7 @@ from penguin_harness.trace import SessionFiles, Skipped, read_messages
 from penguin_harness.trace import list_sessions as sessions_below
 
 _BEGUN = re.compile(r"session-(\d{4}-\d{2}-\d{2})-(\d{2})-(\d{2})-(\d{2})-([0-9a-f]{8})")
+_COLUMNS = ("session", "begun", "model", "workspace", "first words", "size")
 _WORDS = 200
 
 
@@ -53,10 +54,8 @@ def list_sessions(*, limit: Annotated[int, Parameter(help="How many, at most.")]
     if not listed:
         screen.lines([[Span(f"No sessions yet in {traces}; begin one with `penguin chat`.")]])
     else:
-        head: list[Line] = [
-            [Span(name, "dim")] for name in ("session", "begun", "model", "workspace", "first words", "size")
-        ]
-        screen.lines(aligned([head, *map(_row, listed)], screen.width))
+        head: list[Line] = [[Span(name, "dim")] for name in _COLUMNS]
+        screen.lines(aligned([head, *(_row(each, whole_id=screen.width is None) for each in listed)], screen.width))
     screen.close()
 
 
@@ -109,24 +108,25 @@ def _begun(session_id: str) -> str:
     return f"{day} {hour}:{minute}:{second}"
 
 
-def _row(listed: Listed) -> list[Line]:
+def _row(listed: Listed, *, whole_id: bool) -> list[Line]:
     about: list[Line]
     if listed.damaged is not None:
         about = [[Span("damaged", "red")], [], [Span(one_line(listed.damaged), "red")]]
     else:
-        model = f"{listed.provider} / {listed.model_id}"
+        model = f"{listed.provider} / {_short(listed.model_id or '')}"
         about = [
             [Span(one_line(model))],
             [Span(_short(one_line(listed.workspace or "")), "dim")],
             [Span(listed.first_words or "")],
         ]
     begun = listed.begun.rpartition(":")[0]
-    return [[Span(listed.session_id[-8:], "bold")], [Span(begun)], *about, [Span(_readable(listed.bytes), "dim")]]
+    name = listed.session_id if whole_id else listed.session_id[-8:]
+    return [[Span(name, "bold")], [Span(begun)], *about, [Span(_readable(listed.bytes), "dim")]]
 
 
-def _short(folder: str) -> str:
+def _short(path: str) -> str:
     home = str(Path.home())
-    return f"~{folder.removeprefix(home)}" if folder.startswith(f"{home}/") else folder
+    return f"~{path.removeprefix(home)}" if path.startswith(f"{home}/") else path
 
 
 def _readable(size: int) -> str:
