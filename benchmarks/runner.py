@@ -139,7 +139,7 @@ def turn_growth(driver: str, url: str) -> float:
 def play(driver: str, url: str, scenario: str, warm: str = WARM) -> dict[str, Any]:
     """One process that plays one scenario. Raises when it did not see what the server sent."""
     command = [sys.executable, "-m", f"benchmarks.drivers.{driver}", url, scenario, f"--warm={warm}"]
-    environment = {**os.environ, "CUSTOM_API_KEY": "x"}
+    environment = {**os.environ, "CUSTOM_API_KEY": "x", "PYTHONDONTWRITEBYTECODE": ""}  # as an installed package has it
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=TIMEOUT, cwd=ROOT, env=environment, preexec_fn=pinned(1)
     )

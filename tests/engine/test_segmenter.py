@@ -40,11 +40,14 @@ def content_of(payload: Any) -> str:
             return ""
 
 
+NO_IDS: frozenset[str] = frozenset()
+
+
 def framed(
     deltas: Sequence[ModelDelta], stop: StopReason = "completed", used: frozenset[str] = frozenset()
 ) -> list[Any]:
     out: list[Any] = []
-    segmenter = Segmenter(out.append, used)
+    segmenter = Segmenter(out.append, out.append, used)
     for delta in deltas:
         segmenter.push(delta)
     segmenter.close(stop)
@@ -104,7 +107,7 @@ any_delta = st.one_of(
 @given(st.lists(any_delta, max_size=30), st.sampled_from(["completed", "aborted", "retryable", "fatal"]))
 def test_the_discipline_holds_for_any_deltas(deltas: list[ModelDelta], stop: StopReason) -> None:
     out: list[Any] = []
-    segmenter = Segmenter(out.append, frozenset())
+    segmenter = Segmenter(out.append, out.append, NO_IDS)
     try:
         for delta in deltas:
             segmenter.push(delta)
@@ -146,7 +149,7 @@ def test_interleaved_fragments_reach_their_own_call(fragments: list[tuple[int, s
 def test_a_call_is_complete_as_soon_as_the_next_begins() -> None:
     """So that it can run while the rest still streams."""
     out: list[Any] = []
-    segmenter = Segmenter(out.append, frozenset())
+    segmenter = Segmenter(out.append, out.append, NO_IDS)
     segmenter.push(call(0, '{"a":1}', "x", "t"))
     assert not any(isinstance(payload, ToolCall) for payload in out)
     segmenter.push(call(1, "", "y", "t"))

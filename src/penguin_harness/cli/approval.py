@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from penguin_harness.cli.arguments import proposal
 from penguin_harness.cli.terminal.keys import Chunk
 from penguin_harness.cli.terminal.neutral import one_line
-from penguin_harness.cli.terminal.spans import Line, Span
+from penguin_harness.cli.terminal.spans import Line, Span, wrap
 from penguin_harness.contracts import Permission
 from penguin_harness.omnimessage import Decision, ToolCall
 
@@ -71,17 +71,18 @@ class Question:
         if answer is not None and now >= self._quiet_since and not self._answer.done():
             self._answer.set_result(answer)
 
-    def lines(self) -> list[Line]:
-        """The question, as a live area shows it."""
+    def lines(self, width: int) -> list[Line]:
+        """The question, as a live area shows it: what would run is wrapped, never cut without a word."""
+        rows = [row for spans in proposal(self.call) for row in wrap(spans, width - 4)]
         return [
             [Span("? ", "bold yellow"), Span(f"Run {one_line(self.call.name)}?", "bold")],
-            *([Span("  │ ", "yellow"), *spans] for spans in _shortened(proposal(self.call))),
-            _choices(),
+            *([Span("  │ ", "yellow"), *spans] for spans in _shortened(rows)),
+            *wrap(_choices(), width),
         ]
 
 
 def _choices() -> Line:
-    keys = (("y", "allow"), ("n", "deny"), ("a", "allow all in this session"), ("?", "details"))
+    keys = (("y", "allow"), ("n", "deny"), ("a", "all in this session"), ("?", "details"))
     return [span for key, what in keys for span in (Span(f"  {key}", "bold cyan"), Span(f" {what}", "dim"))]
 
 

@@ -62,7 +62,7 @@ def proposal(call: ToolCall) -> list[Line]:
         case {"path": str(path), "old_text": str(old), "new_text": str(new)}:
             return [[Span(one_line(path), "bold")], *change_lines(old, new)]
         case {"path": str(path), "content": str(content)}:
-            added = [f"+{row}" for row in content.split("\n")]
+            added = [f"+{row}" for row in content.removesuffix("\n").split("\n")]
             return [[Span(one_line(path), "bold")], *diff_lines("\n".join(added))]
         case _:
             return full(call)

@@ -51,7 +51,7 @@ class Asking:
         now = time.monotonic()
         if self._question is not None:
             if chunk == "?":
-                self._renderer.notice(full(self._question.call))
+                self._renderer.notice([*full(self._question.call), []])
             self._question.take(chunk, now)
         elif self._draft is not None:
             self._draft.take(chunk, now)
@@ -59,5 +59,5 @@ class Asking:
 
     def _lines(self, width: int) -> list[Line]:
         if self._question is not None:
-            return self._question.lines()
+            return self._question.lines(width)
         return [] if self._draft is None else self._draft.lines(width)

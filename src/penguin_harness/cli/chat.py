@@ -113,7 +113,10 @@ class Chat:
             self._renderer.show(user_text(text))
             return text
         begun, self._draft.text = self._draft.text, ""
-        return await prompt.ask(begun)
+        text = await prompt.ask(begun)
+        if text.strip():
+            self._renderer.show(user_text(text))
+        return text
 
     async def _do(self, session: Session, approver: Approver, text: str) -> None:
         """One task. An empty line goes on with what the model has not answered."""
@@ -162,12 +165,12 @@ class Chat:
         self._renderer.screen.gap()
 
     def _prompt(self, session: Session, approver: Approver) -> Prompt:
-        def toolbar() -> str:
+        def about() -> str:
             window = session.meta.model_context_window
             return f"{_model_name(session)} · {tokens(session.context_tokens)} of {tokens(window)} · {approver.mode}"
 
         history = self._agent.paths.agent / "chat_history"
-        return Prompt(history=history, commands=[*COMMANDS], toolbar=toolbar, colours=self._renderer.screen.is_styled)
+        return Prompt(history=history, commands=[*COMMANDS], about=about, colours=self._renderer.screen.is_styled)
 
     def _model_of(self, session: Session) -> ModelOptions:
         meta = session.meta

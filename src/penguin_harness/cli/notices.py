@@ -49,7 +49,8 @@ def request_lines(end: RequestEnd) -> list[Line]:
         return []
     if end.status == "aborted" and end.error_code != "process_exited":
         return []
-    attempt = f"attempt {end.attempt}: " if end.attempt is not None else ""
+    retried = end.retry_in_ms is not None or (end.attempt or 1) > 1
+    attempt = f"attempt {end.attempt or 1}: " if retried else ""
     if end.retry_in_ms is not None:
         wait = f"; next attempt in {seconds(end.retry_in_ms / 1000)}"
         return [[Span("⚠ ", "yellow"), Span(f"{attempt}{explanation.what}{wait}", "yellow"), *_raw(end.error_message)]]
@@ -62,10 +63,8 @@ def request_lines(end: RequestEnd) -> list[Line]:
 def cut_line(stop_reason: StopReason) -> Line | None:
     """The mark below a text that is not whole."""
     match stop_reason:
-        case "completed":
+        case "completed" | "aborted":  # an interruption has an event of its own
             return None
-        case "aborted":
-            return [Span("… interrupted here", "yellow")]
         case "retryable":
             return [Span("… broke off here; not part of the answer", "yellow")]
         case "fatal":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,38 +19,38 @@ from prompt_toolkit.styles import Style
 AGAIN: Final = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 
-_STYLE = Style.from_dict({"mark": "ansicyan bold", "bottom-toolbar": "noreverse ansibrightblack"})
+_STYLE = Style.from_dict({"mark": "ansicyan bold", "about": "ansibrightblack"})
 
 
 class Prompt:
-    """Asks for the next message. The terminal is its own only while it asks."""
+    """Asks for the next message, below a line about the session. The terminal is its own only while it asks."""
 
-    def __init__(
-        self, *, history: Path, commands: Sequence[str], toolbar: Callable[[], str], colours: bool = True
-    ) -> None:
-        self._toolbar = toolbar
+    def __init__(self, *, history: Path, commands: Sequence[str], about: Callable[[], str], colours: bool) -> None:
+        self._about = about
         self._interrupted = float("-inf")
         self._session: PromptSession[str] = PromptSession(
-            message=[("class:mark" if colours else "", "› ")],
+            message=self._message,
             prompt_continuation="  ",
             multiline=True,
             history=_history(history),
             completer=WordCompleter(list(commands), sentence=True),
             complete_while_typing=True,
             key_bindings=self._bindings(),
-            bottom_toolbar=self._bottom,
             style=_STYLE,
             color_depth=None if colours else ColorDepth.DEPTH_1_BIT,
-            reserve_space_for_menu=4,
+            reserve_space_for_menu=len(commands),
+            erase_when_done=True,
         )
 
     async def ask(self, default: str = "") -> str:
         """The next message. Raises EOFError when the person leaves."""
+        self._interrupted = float("-inf")
         return await self._session.prompt_async(default=default)
 
-    def _bottom(self) -> StyleAndTextTuples:
+    def _message(self) -> StyleAndTextTuples:
         warned = time.monotonic() - self._interrupted < AGAIN
-        return [("", "press Ctrl-C again to leave" if warned else self._toolbar())]
+        about = "press Ctrl-C again to leave" if warned else self._about()
+        return [("class:about", f"{about}\n"), ("class:mark", "› ")]
 
     def _bindings(self) -> KeyBindings:
         bindings = KeyBindings()
@@ -83,6 +84,7 @@ class Prompt:
             return
         self._interrupted = now
         event.app.invalidate()
+        asyncio.get_running_loop().call_later(AGAIN, event.app.invalidate)
 
 
 def _history(path: Path) -> History:

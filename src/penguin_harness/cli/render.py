@@ -201,8 +201,12 @@ class Renderer:
         if self._speech.is_open:
             return
         waiting, self._waiting = self._waiting, []
-        for lines in waiting:
-            self.screen.lines(lines)
+        for spans in (spans for lines in waiting for spans in lines):
+            flow = Flow(self.screen)
+            flow.begin((), [Span("  ")])
+            for span in spans:
+                flow.put(*span)
+            flow.close()
         for card in self._deck.take_finished():
             self.screen.gap()
             self.screen.lines(card.final_lines(self.screen.width))
@@ -216,4 +220,4 @@ class Renderer:
             lines.append(self.status.line(self._speech.kind, len(self._deck.cards)))
         if self.footer is not None:
             lines += self.footer(width)
-        return [[], *lines] if lines and self.screen.column else lines
+        return [[], *lines] if lines and not self.screen.at_gap else lines

@@ -18,7 +18,7 @@ from penguin_harness.cli.opening import new_session, resumed_session
 from penguin_harness.cli.options import Approval, Json, MaxTurns, ModelOptions, Thinking, Workspace
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.screen import screen_for
-from penguin_harness.cli.terminal.spans import Span
+from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, InputError
 from penguin_harness.omnimessage import OmniMessage, RequestEnd, decode, user_text
@@ -68,7 +68,8 @@ async def run(
                 code = await follow(task, renderer)
             end = renderer.status.end
             if renderer.screen.is_live:
-                renderer.screen.lines([[], [*renderer.status.summary(), *_session_mark(session)]])
+                renderer.screen.gap()
+                renderer.screen.lines([renderer.status.summary(), _session_mark(session)])
                 renderer.screen.close()
     if approver.denied and approve is None:
         say(
@@ -129,5 +130,5 @@ def _exit_code(end: RequestEnd | None, interrupted: int | None) -> int:
     return DONE
 
 
-def _session_mark(session: Session) -> list[Span]:
-    return [Span(f" · go on: penguin chat --resume {session.session_id[-8:]}", "dim")]
+def _session_mark(session: Session) -> Line:
+    return [Span(f"go on: penguin chat --resume {session.session_id[-8:]}", "dim")]

@@ -83,7 +83,7 @@ class Status:
 
     def summary(self) -> Line:
         """What the run took, when it is over."""
-        parts = [f"{self.turns} turn{'' if self.turns == 1 else 's'}"]
+        parts = [f"{self.turns} turn{'' if self.turns == 1 else 's'}"] if self.turns else []
         if self.usage is not None:
             cached = f" ({tokens(self.usage.cache_read)} cached)" if self.usage.cache_read else ""
             parts.append(f"{tokens(self.usage.total)} tokens{cached}")

@@ -9,7 +9,14 @@ from penguin_harness.contracts import Approve, Invocation, OutputPayload, Tools
 from penguin_harness.engine.carry import DENIED, closing_output
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.invoke import invoke
-from penguin_harness.omnimessage import ApprovalDecision, StopReason, ToolCall, ToolCallOutput, clean
+from penguin_harness.omnimessage import (
+    ApprovalDecision,
+    PartialToolCallOutput,
+    StopReason,
+    ToolCall,
+    ToolCallOutput,
+    clean,
+)
 
 STOP_GRACE = 0.6
 """Seconds that interrupted tools get to end by themselves; the run returns within a second."""
@@ -70,7 +77,7 @@ class Calls:
             known = self._running.get(call.call.tool_call_id)
             if known is not None:
                 for owed in known[0].abandon():
-                    self._outlet.emit(owed)
+                    self._put(owed)
             else:
                 self._answer(call.call, INTERRUPTED, "aborted")
 
@@ -106,9 +113,15 @@ class Calls:
         return None if decision == "allow" else DENIED
 
     async def _emit_output(self, payload: OutputPayload) -> None:
-        self._outlet.emit(payload)
-        if self._outlet.full:
-            await self._outlet.room()
+        self._put(payload)
+        if self._outlet.channel.full:
+            await self._outlet.channel.room()
+
+    def _put(self, payload: OutputPayload) -> None:
+        if isinstance(payload, PartialToolCallOutput):
+            self._outlet.stream(payload)
+        else:
+            self._outlet.emit(payload)
 
     def _answer(self, call: ToolCall, text: str, stop_reason: StopReason) -> None:
         self._outlet.emit(ToolCallOutput("user", clean(text), call.tool_call_id, stop_reason=stop_reason))

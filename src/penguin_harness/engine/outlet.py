@@ -8,15 +8,15 @@ from penguin_harness.contracts import Recorder
 from penguin_harness.engine.channel import Channel
 from penguin_harness.engine.context import Context, fold
 from penguin_harness.omnimessage import (
-    PARTIALS,
     ApprovalDecision,
     Clock,
     CompactionEnd,
+    CompletePayload,
     EventMessage,
     EventPayload,
     ModelMessage,
-    ModelPayload,
     OmniMessage,
+    PartialPayload,
     RequestEnd,
     SessionMeta,
     SessionMetaMessage,
@@ -36,43 +36,32 @@ class Outlet:
 
     def __init__(self, context: Context, recorder: Recorder, clock: Clock) -> None:
         self.context = context
+        self.channel: Channel[Emitted] = Channel(0)
+        """Where the stream goes: to the consumer of the run that is under way."""
         self._recorder = recorder
         self._clock = clock
-        self._channel: Channel[Emitted] = Channel(0)
 
-    def attach(self, channel: Channel[Emitted]) -> None:
-        """From now on the stream goes to this run's consumer."""
-        self._channel = channel
+    def stream(self, fragment: PartialPayload) -> None:
+        """Stream a fragment, which is not recorded."""
+        self.channel.put((ModelMessage(self._clock.now(), fragment), None))
 
-    def emit(self, payload: ModelPayload | EventPayload) -> None:
-        """Stream a payload, recorded first unless it is a fragment. Raises TraceError when it cannot be recorded."""
-        if isinstance(payload, PARTIALS):
-            self._channel.put((ModelMessage(self._clock.now(), payload), None))
-        else:
-            self._channel.put(self._write(payload))
+    def emit(self, payload: CompletePayload | EventPayload) -> None:
+        """Record a payload, then stream it. Raises TraceError, and streams nothing, when it cannot be recorded."""
+        self.channel.put(self._write(payload))
 
-    def record(self, payload: ModelPayload | EventPayload | SessionMeta) -> None:
+    def record(self, payload: CompletePayload | EventPayload | SessionMeta) -> None:
         """Record what the caller knows already and does not get back."""
         self._write(payload)
 
-    @property
-    def full(self) -> bool:
-        """Whether the consumer lags behind: who can wait then awaits `room`."""
-        return self._channel.full
-
-    async def room(self) -> None:
-        """Wait until the consumer has caught up."""
-        await self._channel.room()
-
-    def _write(self, payload: ModelPayload | EventPayload | SessionMeta) -> Emitted:
+    def _write(self, payload: CompletePayload | EventPayload | SessionMeta) -> Emitted:
         message = self._enveloped(payload)
         line = encode(message)
         self._recorder.append(line, commit=type(payload) in _COMMITS)
         fold(self.context, message)
         return message, line
 
-    def _enveloped(self, payload: ModelPayload | EventPayload | SessionMeta) -> OmniMessage:
+    def _enveloped(self, payload: CompletePayload | EventPayload | SessionMeta) -> OmniMessage:
         now = self._clock.now()
         if isinstance(payload, SessionMeta):
             return SessionMetaMessage(now, payload)
-        return ModelMessage(now, payload) if isinstance(payload, ModelPayload) else EventMessage(now, payload)
+        return ModelMessage(now, payload) if isinstance(payload, CompletePayload) else EventMessage(now, payload)

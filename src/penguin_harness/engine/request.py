@@ -9,10 +9,10 @@ from penguin_harness.contracts import Model, Outcome, Request
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.estimate import estimate
 from penguin_harness.engine.outlet import Outlet
-from penguin_harness.engine.segmenter import Produced, Segmenter
+from penguin_harness.engine.segmenter import Segmenter
 from penguin_harness.engine.segments import MalformedStream
 from penguin_harness.errors import PenguinError
-from penguin_harness.omnimessage import RequestEnd, TokenUsage, ToolCall, clean
+from penguin_harness.omnimessage import AssistantContent, RequestEnd, TokenUsage, ToolCall, clean
 
 NO_END = Outcome("retryable", "malformed", "the stream stopped without an end")
 
@@ -20,12 +20,12 @@ NO_END = Outcome("retryable", "malformed", "the stream stopped without an end")
 async def ask_model(request: Request, *, model: Model, calls: Calls, outlet: Outlet) -> RequestEnd:
     """Stream one answer; each complete call goes to `calls` as it arrives. Returns the record that ended it."""
 
-    def take(payload: Produced) -> None:
-        outlet.emit(payload)
-        if type(payload) is ToolCall:
-            calls.add(payload)
+    def take(content: AssistantContent) -> None:
+        outlet.emit(content)
+        if isinstance(content, ToolCall):
+            calls.add(content)
 
-    segmenter = Segmenter(take, outlet.context.call_ids)
+    segmenter = Segmenter(outlet.stream, take, outlet.context.call_ids)
     try:
         outcome = await _stream(request, model, segmenter, outlet)
     except asyncio.CancelledError:
@@ -37,15 +37,15 @@ async def ask_model(request: Request, *, model: Model, calls: Calls, outlet: Out
 
 
 async def _stream(request: Request, model: Model, segmenter: Segmenter, outlet: Outlet) -> Outcome:
-    push = segmenter.push
+    push, channel = segmenter.push, outlet.channel
     try:
         async with aclosing(model.stream(request)) as stream:
             async for item in stream:
                 if isinstance(item, Outcome):
                     return item
                 push(item)
-                if outlet.full:
-                    await outlet.room()
+                if channel.full:
+                    await channel.room()
     except MalformedStream as error:
         return Outcome("retryable", "malformed", str(error))
     except PenguinError:

@@ -68,7 +68,7 @@ class Execution:
             if self._after is not None:
                 await self._after.wait()
                 self._after = None
-            self._outlet.attach(self.channel)
+            self._outlet.channel = self.channel
             self._started = True
             if self.aborting:
                 self._task.cancel()
@@ -94,17 +94,21 @@ class Reader(AsyncIterator[T], Generic[T]):
 
     def __init__(self, execution: Execution, view: Callable[[Emitted], T]) -> None:
         self._execution = execution
+        self._channel = execution.channel
         self._view = view
 
     def __aiter__(self) -> Reader[T]:
         return self
 
     async def __anext__(self) -> T:
-        try:
-            return self._view(await self._execution.channel.get())
-        except asyncio.CancelledError:
-            self._execution.abort()
-            raise
+        item = self._channel.take()
+        if item is None:
+            try:
+                item = await self._channel.get()
+            except asyncio.CancelledError:
+                self._execution.abort()
+                raise
+        return self._view(item)
 
     def __del__(self) -> None:
         self._execution.abandon()

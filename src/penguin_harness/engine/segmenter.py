@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from typing import TypeAlias
 
-from msgspec import UNSET
+from msgspec import UNSET, Raw, UnsetType
 
 from penguin_harness.contracts import BlockDelta, BlockEnd, CallDelta, ModelDelta, TextDelta, ThinkingDelta
 from penguin_harness.engine.call_ids import CallIds
@@ -19,43 +18,39 @@ from penguin_harness.engine.segments import (
     CallSegment,
     MalformedStream,
     Segment,
+    Stream,
     TextSegment,
     ThinkingSegment,
     WholeSegment,
 )
-from penguin_harness.omnimessage import AssistantContent, AssistantPartial, StopReason
-
-Produced: TypeAlias = AssistantPartial | AssistantContent
+from penguin_harness.omnimessage import AssistantContent, StopReason
 
 
 class Segmenter:
-    """Frames one model stream. `emit` takes each payload in order."""
+    """Frames one model stream: `stream` takes the fragments, `complete` the complete payloads, in their order."""
 
-    def __init__(self, emit: Callable[[Produced], None], used_ids: AbstractSet[str]) -> None:
-        self._emit = emit
+    def __init__(
+        self, stream: Stream, complete: Callable[[AssistantContent], None], used_ids: AbstractSet[str]
+    ) -> None:
+        self._stream = stream
+        self._complete = complete
         self._ids = CallIds(used_ids)
         self._segments: deque[Segment] = deque()
         self._calls: dict[int, CallSegment] = {}
         self._touched: Segment | None = None
-        self.produced = False
-        """Whether anything but blank content came."""
 
     def push(self, delta: ModelDelta) -> None:
         """Take the next delta. Raises MalformedStream for a fragment that fits no call."""
         match delta:
-            case TextDelta(text=piece, block=block):
-                if piece or delta.fidelity is not UNSET:
-                    self._extend(self._prose(TextSegment, block), piece, delta)
-            case ThinkingDelta(thinking=piece, block=block):
-                if piece or delta.fidelity is not UNSET:
-                    self._extend(self._prose(ThinkingSegment, block), piece, delta)
+            case TextDelta(text=piece):
+                self._prose(TextSegment, piece, delta)
+            case ThinkingDelta(thinking=piece):
+                self._prose(ThinkingSegment, piece, delta)
             case CallDelta(arguments=piece):
-                self.produced = True
                 call = self._call(delta)
                 if call is not None:
-                    self._extend(call, piece, delta)
+                    self._extend(call, piece, delta.fidelity)
             case BlockDelta(payload=payload):
-                self.produced = True
                 self._begin(WholeSegment(payload))
             case BlockEnd():
                 if self._touched is not None:
@@ -71,20 +66,22 @@ class Segmenter:
             segment.ended = True
         self._advance()
 
-    def _prose(self, kind: type[TextSegment] | type[ThinkingSegment], block: int) -> Segment:
+    def _prose(
+        self, kind: type[TextSegment] | type[ThinkingSegment], piece: str, delta: TextDelta | ThinkingDelta
+    ) -> None:
         last = self._segments[-1] if self._segments else None
-        if isinstance(last, kind) and last.block == block and not last.ended:
-            return last
-        return self._begin(kind(block))
+        if not isinstance(last, kind) or last.block != delta.block or last.ended:
+            if not piece and delta.fidelity is UNSET:
+                return
+            last = self._begin(kind(delta.block))
+        self._extend(last, piece, delta.fidelity)
 
-    def _extend(self, segment: Segment, piece: str, delta: TextDelta | ThinkingDelta | CallDelta) -> None:
+    def _extend(self, segment: Segment, piece: str, fidelity: Raw | UnsetType) -> None:
         self._touched = segment
-        if delta.fidelity is not UNSET:
-            segment.fidelity = delta.fidelity
-        if piece and (piece := segment.take(piece)):
-            if segment is self._segments[0]:
-                segment.stream(piece, self._emit)
-            self.produced = self.produced or not piece.isspace()
+        if fidelity is not UNSET:
+            segment.fidelity = fidelity
+        if piece:
+            segment.add(piece, self._stream if segment is self._segments[0] else None)
         if len(self._segments) > 1:
             self._advance()
 
@@ -101,10 +98,10 @@ class Segmenter:
         """Finish segments at the front as far as they are whole, and let the next one stream."""
         while self._segments:
             head = self._segments[0]
-            head.open(self._emit)
+            head.open(self._stream)
             if not (head.ended or (len(self._segments) > 1 and head.is_whole())):
                 return
-            head.finish(self._emit)
+            self._complete(head.finish(self._stream))
             head.ended = True
             self._segments.popleft()
 

@@ -27,7 +27,8 @@ from penguin_harness.omnimessage import (
     ends_with_high_surrogate,
 )
 
-Emit: TypeAlias = Callable[[AssistantPartial | AssistantContent], None]
+Stream: TypeAlias = Callable[[AssistantPartial], None]
+"""Takes a fragment."""
 
 _ARGUMENTS = msgspec.json.Decoder(dict[str, Raw])
 
@@ -47,45 +48,47 @@ class Segment(ABC):
         self.started = False
         self._half = ""
 
-    def take(self, piece: str) -> str:
-        """Keep a piece, made valid Unicode; the first half of a character waits for the second."""
+    def add(self, piece: str, stream: Stream | None) -> None:
+        """Keep a piece, made valid Unicode, and stream it unless the segment waits."""
         if self._half or not piece.isascii():
-            piece, self._half = self._half + piece, ""
-            if ends_with_high_surrogate(piece):
-                piece, self._half = piece[:-1], piece[-1]
-            piece = clean(piece)
+            piece = self._joined(piece)
         if piece:
             self.pieces.append(piece)
-        return piece
+            if stream is not None:
+                if self.started:
+                    stream(self._fragment("delta", piece))
+                else:
+                    self.open(stream)
 
-    def open(self, emit: Emit) -> None:
+    def open(self, stream: Stream) -> None:
         """Become the segment that streams: what waited is streamed now."""
         if not self.started and self._may_start():
             self.started = True
-            emit(self._fragment("start", ""))
+            stream(self._fragment("start", ""))
             for piece in self.pieces:
-                emit(self._fragment("delta", piece))
+                stream(self._fragment("delta", piece))
 
-    def stream(self, piece: str, emit: Emit) -> None:
-        """Stream a piece that was just taken."""
-        if self.started:
-            emit(self._fragment("delta", piece))
-        else:
-            self.open(emit)
-
-    def finish(self, emit: Emit) -> None:
-        """End the segment: its complete message, after `stop` when any of it streamed."""
+    def finish(self, stream: Stream) -> AssistantContent:
+        """End the segment, with `stop` when any of it streamed; the complete payload, which comes next."""
         if self._half:
             self._half = ""
             self.pieces.append("\ufffd")
-            self.stream("\ufffd", emit)
+            if self.started:
+                stream(self._fragment("delta", "\ufffd"))
         if self.started:
-            emit(self._fragment("stop", "", self.stop_reason))
-        emit(self._complete("".join(self.pieces)))
+            stream(self._fragment("stop", "", self.stop_reason))
+        return self._complete("".join(self.pieces))
 
     def is_whole(self) -> bool:
         """Whether nothing can belong to it any more once another segment has begun."""
         return self._is_whole()
+
+    def _joined(self, piece: str) -> str:
+        """The first half of a character waits for the second, which may come with the next piece."""
+        piece, self._half = self._half + piece, ""
+        if ends_with_high_surrogate(piece):
+            piece, self._half = piece[:-1], piece[-1]
+        return clean(piece)
 
     def _may_start(self) -> bool:
         return bool(self.pieces)

@@ -62,6 +62,11 @@ class Screen:
         """Columns taken on the open line."""
         return self._row_cells
 
+    @property
+    def at_gap(self) -> bool:
+        """Whether what comes next stands below a blank line, or at the top."""
+        return self._blank and not self._row
+
     def put(self, span: Span) -> None:
         """Add to the open line. The text holds no newline."""
         if not span.text:

@@ -87,3 +87,21 @@ def crop(spans: Line, width: int | None) -> Line:
         kept.append(span)
         left -= size
     return [*kept, Span("…", "dim")] if width > 0 else []
+
+
+def wrap(spans: Line, width: int) -> list[Line]:
+    """The line in rows of at most so many columns, nothing left out."""
+    rows: list[list[Span]] = [[]]
+    used = 0
+    for span in spans:
+        row = ""
+        for character in span.text:
+            size = cells(character)
+            if used + size > width and used:
+                rows[-1].append(Span(row, span.style))
+                rows.append([])
+                row, used = "", 0
+            row += character
+            used += size
+        rows[-1].append(Span(row, span.style))
+    return list[Line](rows)
