@@ -12,7 +12,7 @@ from penguin_harness import Agent, OmniMessage, Run, Session, create_agent, user
 from penguin_harness.agent import AnyTool
 from penguin_harness.contracts import Model
 from penguin_harness.engine.context import Context, fold
-from penguin_harness.omnimessage import Decision, Text, ToolCall, ToolCallOutput, encode, is_recorded, payload_type
+from penguin_harness.omnimessage import Decision, Text, ToolCall, ToolCallOutput, encode, is_recorded
 from penguin_harness.omnimessage.check import Checker, check
 from penguin_harness.trace import read_lines, read_messages
 
@@ -113,7 +113,7 @@ async def watched(
 ) -> AsyncGenerator[Watched]:
     """A fresh session with a scripted model, in a folder of its own; checked when it is closed."""
     agent = await new_agent(folder)
-    (folder / "work").mkdir(exist_ok=True)
+    (folder / "work").mkdir(parents=True, exist_ok=True)
     async with await agent.create_session(workspace=folder / "work", model=model, tools=tools, **options) as session:
         watcher = Watched(session)
         yield watcher
@@ -142,7 +142,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 def kinds(messages: Iterable[OmniMessage]) -> list[str]:
     """The recorded messages' types."""
-    return [payload_type(message) for message in messages if is_recorded(message)]
+    return [message.payload.type for message in messages if is_recorded(message)]
 
 
 def outputs(messages: Iterable[OmniMessage]) -> dict[str, tuple[str, str]]:

@@ -29,7 +29,6 @@ from penguin_harness.omnimessage import (
     UserContent,
     clean,
     is_blank,
-    payload_type,
 )
 from penguin_harness.trace import SessionLock, Skipped, TraceWriter
 
@@ -184,5 +183,5 @@ def _user_content(number: int, message: OmniMessage) -> UserContent:
             return InlineData("user", payload.data, payload.mime_type, sender=payload.sender)
         case _:
             role = getattr(payload, "role", None)
-            what = f"{payload_type(message)} of the {role}" if role else payload_type(message)
+            what = f"{message.payload.type} of the {role}" if role else message.payload.type
             raise InputError(f"input {number} is a {what}; a run takes user texts, images and inline data only")

@@ -78,7 +78,6 @@ from penguin_harness.omnimessage.messages import (
     UnknownMessage,
     UnknownPayload,
     is_recorded,
-    payload_type,
 )
 from penguin_harness.omnimessage.payloads import (
     AssistantContent,
@@ -197,7 +196,6 @@ __all__ = [
     "partial_thinking",
     "partial_tool_call",
     "partial_tool_call_output",
-    "payload_type",
     "protocol_reference",
     "request_begin",
     "request_end",

@@ -14,7 +14,6 @@ from penguin_harness.omnimessage.payloads import (
     PartialThinking,
     PartialToolCall,
     PartialToolCallOutput,
-    Payload,
     doc,
 )
 
@@ -41,6 +40,11 @@ class SessionMeta(Struct, frozen=True, omit_defaults=True):
     source: Annotated[Source, doc("What opened the session; absent reads as `user`.")] = "user"
     session_usage: Annotated[TokenCounts | None, doc("In later files: the session's totals so far.")] = None
     protocol: Annotated[int, doc("Version of the protocol; absent reads as 1.")] = PROTOCOL
+
+    @property
+    def type(self) -> str:
+        """`session_meta`: this payload bears no tag, its envelope says what it is."""
+        return "session_meta"
 
 
 ModelP = TypeVar("ModelP", bound=ModelPayload, covariant=True)
@@ -112,9 +116,3 @@ KINDS: Mapping[str, frozenset[str]] = {
 def is_recorded(message: OmniMessage) -> bool:
     """Whether the Trace of the session that streams it holds the message."""
     return message.origin is None and not isinstance(message.payload, PARTIALS)
-
-
-def payload_type(message: OmniMessage) -> str:
-    """The payload's name on the wire; `session_meta` for that envelope."""
-    payload = message.payload
-    return payload.type if isinstance(payload, Payload | UnknownPayload) else message.type

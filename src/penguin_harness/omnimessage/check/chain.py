@@ -35,7 +35,6 @@ from penguin_harness.omnimessage.messages import (
     SessionMeta,
     SessionMetaMessage,
     UnknownMessage,
-    payload_type,
 )
 from penguin_harness.omnimessage.payloads import (
     ImageUrl,
@@ -124,9 +123,9 @@ class Chain:
             self._last = message.timestamp
         self._count += 1
         if self._count == 1 and self._origin and message.type != "session_meta":
-            self._findings.broken("8.1", f"the stream of {self._origin[-1]} begins with {payload_type(message)}")
+            self._findings.broken("8.1", f"the stream of {self._origin[-1]} begins with {message.payload.type}")
         if self._rotated and self._trace:
-            self._findings.broken("2.6", f"{payload_type(message)} after the completed compaction of this file")
+            self._findings.broken("2.6", f"{message.payload.type} after the completed compaction of this file")
 
     def _unknown(self, message: UnknownMessage) -> None:
         if message.type not in KINDS:
