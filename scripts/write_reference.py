@@ -1,10 +1,12 @@
-"""Write the generated parts of the docs: the JSON Schema, and the protocol reference out of the types and rules."""
+"""Write the generated parts of the docs: JSON Schema, protocol reference and rules, the commands."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
+from penguin_harness.cli.app import build_app
 from penguin_harness.omnimessage import json_schema, protocol_reference
 from penguin_harness.omnimessage.check import RULES
 
@@ -24,16 +26,34 @@ def rules_table() -> str:
 
 
 def protocol_page(page: str) -> str:
-    """The page with its generated part made anew."""
+    """The protocol's page with its generated part made anew."""
+    return _renewed(page, f"{protocol_reference()}\n{rules_table()}")
+
+
+def cli_page(page: str) -> str:
+    """The command line's page with its generated part made anew."""
+    reference = build_app().generate_docs(output_format="markdown", include_hidden=False, heading_level=2)
+    return _renewed(page, reference.rstrip() + "\n")
+
+
+def _renewed(page: str, generated: str) -> str:
     kept, _, _ = page.partition(BEGIN)
-    return f"{kept}{BEGIN}\n\n{protocol_reference()}\n{rules_table()}"
+    return f"{kept}{BEGIN}\n\n{generated}"
+
+
+GENERATED: dict[str, Callable[[str], str]] = {
+    "omnimessage.schema.json": lambda _: schema_file(),
+    "protocol.md": protocol_page,
+    "cli.md": cli_page,
+}
+"""Each file in the docs with a generated part, and how it is made of what the file holds."""
 
 
 def main() -> None:
     """Write everything."""
-    (DOCS / "omnimessage.schema.json").write_text(schema_file(), encoding="utf-8")
-    page = DOCS / "protocol.md"
-    page.write_text(protocol_page(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, make in GENERATED.items():
+        file = DOCS / name
+        file.write_text(make(file.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -141,12 +141,18 @@ def test_the_first_message_tells_the_surface() -> None:
     assert check(stamped([*STREAM[:2], partial])).ok
 
 
-def test_a_torn_last_line_is_a_violation_in_strict_and_a_note_in_lenient() -> None:
+@pytest.mark.parametrize("dialect", ["strict", "lenient"])
+def test_a_torn_last_line_is_a_note_unless_the_writer_finished(dialect: Dialect) -> None:
     torn = [*lines(TRACE), b'{"type":"mod']
-    assert [violation.line for violation in check(torn).violations] == [29]
-    report = check(torn, dialect="lenient")
+    report = check(torn, dialect=dialect)
     assert report.ok
     assert report.notes[0].message.startswith("the last line is torn")
+    assert [violation.line for violation in check(torn, dialect=dialect, finished=True).violations] == [29]
+
+
+def test_a_last_line_that_is_whole_and_no_message_is_a_violation() -> None:
+    report = check([*lines(TRACE), b'{"n":1}'], dialect="lenient")
+    assert [(violation.line, violation.rule) for violation in report.violations] == [(29, "1.1")]
 
 
 def test_an_empty_line_behind_the_last_newline_says_nothing() -> None:

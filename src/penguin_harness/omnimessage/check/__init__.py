@@ -7,7 +7,7 @@ it does not ask for what `RULES` marks `strict_only`, and it lets pass:
 - a tool's message, or a new run, between `token_usage` and `request_end`;
 - segments, requests and calls that a dead process left open, which are noted where the next run begins. An `abort`
   comes from a living process, so at an `abort` they are violations;
-- payloads of unknown types, without a note, and a torn last line, with one.
+- payloads of unknown types, without a note.
 """
 
 from penguin_harness.omnimessage.check.checker import Checker, check, check_session

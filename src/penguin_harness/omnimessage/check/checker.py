@@ -100,10 +100,10 @@ class Checker:
         end.violations, end.notes = list(self._findings.violations), list(self._findings.notes)
         if self._torn is not None:
             line, error = self._torn
-            if end.strict:
-                end.broken(error.rule, str(error), line=line)
-            else:
+            if error.torn and not finished:
                 end.note(f"the last line is torn: {error}", line=line)
+            else:
+                end.broken(error.rule, str(error), line=line)
         for origin, chain in self._chains.items():
             for rule, words in chain.open():
                 if finished and not origin:

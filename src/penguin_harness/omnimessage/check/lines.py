@@ -23,9 +23,11 @@ _WORDS = {"stop_reason": "7.1", "status": "7.1", "role": "3.1"}
 class BrokenLine(ValueError):
     """A line that is no OmniMessage, with the rule that says so."""
 
-    def __init__(self, rule: str, message: str) -> None:
+    def __init__(self, rule: str, message: str, *, torn: bool) -> None:
         super().__init__(message)
         self.rule = rule
+        self.torn = torn
+        """Whether it is not even whole JSON: what a writer leaves that dies in the middle of a record."""
 
 
 def read_line(line: bytes, findings: Findings) -> OmniMessage:
@@ -34,7 +36,8 @@ def read_line(line: bytes, findings: Findings) -> OmniMessage:
     try:
         message = decode(text)
     except DecodeError as error:
-        raise BrokenLine(_rule(str(error), "1.1"), f"{error} in {_short(line)}") from None
+        torn = not _is_json(text)
+        raise BrokenLine(_rule(str(error), "1.1"), f"{error} in {_short(line)}", torn=torn) from None
     if text != line:
         findings.broken("1.9", f"invalid Unicode in {_short(line)}")
     if findings.strict and not isinstance(message, UnknownMessage):
@@ -42,6 +45,14 @@ def read_line(line: bytes, findings: Findings) -> OmniMessage:
         if encode(message) != text:
             _check_form(text, findings)
     return message
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _check_words(line: bytes, findings: Findings) -> None:
