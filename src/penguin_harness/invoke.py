@@ -11,7 +11,8 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias, TypeVar, cast
+from contextlib import suppress
+from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -35,55 +36,78 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 async def _in_thread(function: Callable[[], T]) -> T:
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-    context = contextvars.copy_context()
+    job = _Job(function)
+    _give(job)
+    if not job.finished.acquire(timeout=_PATIENCE):
+        await job.wait()
+    return job.result()
 
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is None:
-            done.set_result(cast(T, result))
-        else:
-            done.set_exception(error)
 
-    def work() -> None:
-        result, error = None, None
+class _Job(Generic[T]):
+    """One call in a thread, and the loop that waits for it."""
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self.finished = threading.Lock()
+        self.finished.acquire()
+        self._function = function
+        self._context = contextvars.copy_context()
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    def run(self) -> None:
+        """Call the function; in the thread."""
         try:
-            result = context.run(function)
-        except StopIteration as stop:  # a future refuses it
-            error = RuntimeError(f"StopIteration: {stop.value!r}")
-        except BaseException as raised:  # noqa: BLE001 - handed to whoever awaits
-            error = raised
-        try:
-            loop.call_soon_threadsafe(settle, result, error)
-        except RuntimeError:  # the loop is closed: nobody waits any more
-            return
+            self._result = self._context.run(self._function)
+        except BaseException as error:  # noqa: BLE001 - handed to whoever awaits
+            self._error = error
+        self.finished.release()
+        if self._waiter is not None:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                self._waiter.get_loop().call_soon_threadsafe(_wake, self._waiter)
 
-    _give(work)
-    return await done
+    async def wait(self) -> None:
+        """Wait until it has run; in the loop."""
+        self._waiter = asyncio.get_running_loop().create_future()
+        # Here and in `run` each first says where it is and then looks at the other, so that one of them sees it.
+        if not self.finished.acquire(blocking=False):
+            await self._waiter
+
+    def result(self) -> T:
+        """What the function returned or raised."""
+        if isinstance(self._error, StopIteration):  # a coroutine may not raise it
+            raise RuntimeError(f"StopIteration: {self._error.value!r}") from None
+        if self._error is not None:
+            raise self._error
+        return cast(T, self._result)
 
 
-Job: TypeAlias = Callable[[], None]
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
-_idle: deque[queue.SimpleQueue[Job]] = deque()
+
+_idle: deque[queue.SimpleQueue[_Job[Any]]] = deque()
 """The inboxes of threads that wait for work: starting one costs more than most functions that run in it."""
+
+_PATIENCE = 0.0001
+"""Seconds that the loop waits for a thread in place: most plain functions need less than the way through the loop."""
 
 _LINGER = 2.0
 """Seconds that a thread waits for more work before it ends."""
 
 
-def _give(job: Job) -> None:
+def _give(job: _Job[Any]) -> None:
     try:
         _idle.pop().put(job)
     except IndexError:
         threading.Thread(target=_serve, args=(job,), name="penguin-call", daemon=True).start()
 
 
-def _serve(job: Job) -> None:
-    inbox: queue.SimpleQueue[Job] = queue.SimpleQueue()
+def _serve(job: _Job[Any]) -> None:
+    inbox: queue.SimpleQueue[_Job[Any]] = queue.SimpleQueue()
     while True:
-        job()
+        job.run()
         _idle.append(inbox)
         try:
             job = inbox.get(timeout=_LINGER)

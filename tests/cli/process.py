@@ -14,7 +14,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -79,9 +79,25 @@ class Home:
         assert added.code == 0, added.err
 
     @contextlib.contextmanager
+    def process(self, *arguments: str) -> Generator[subprocess.Popen[bytes], None, None]:
+        """Run the command in pipes while the test does something else."""
+        with subprocess.Popen(
+            [*PENGUIN, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment(),
+            cwd=self.workspace,
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    @contextlib.contextmanager
     def on_terminal(
         self, *arguments: str, env: Mapping[str, str] | None = None, columns: int = 90
-    ) -> Iterator[Terminal]:
+    ) -> Generator[Terminal, None, None]:
         """Run the command on a terminal; whatever happens, nothing of it stays."""
         terminal = Terminal([*PENGUIN, *arguments], self.environment(env), self.workspace, columns)
         try:

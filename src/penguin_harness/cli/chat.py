@@ -99,7 +99,7 @@ class Chat:
                     await self._do(session, approver, text)
                     continue
                 after, lines = obey(text, session, approver)
-                self._renderer.screen.lines([*lines, []])
+                self._renderer.screen.lines([*lines, []], whole=True)
                 self._renderer.screen.flush()
                 if after == "exit":
                     return None

@@ -18,11 +18,11 @@ BROKEN_PIPE = 141
 
 def prepare_streams() -> None:
     """Make sure that there are streams and that they take any text."""
-    for name in ("stdout", "stderr"):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for good
-        elif isinstance(stream, io.TextIOWrapper):
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - for good
+        elif isinstance(stream, io.TextIOWrapper) and mode == "w":
             stream.reconfigure(errors="replace")
 
 
@@ -32,9 +32,9 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def write_line(text: str | bytes) -> None:
+def write_line(line: bytes) -> None:
     """One line of output for programs."""
-    sys.stdout.buffer.write((text if isinstance(text, bytes) else text.encode(errors="replace")) + b"\n")
+    sys.stdout.buffer.write(line + b"\n")
 
 
 def forget_output() -> None:
@@ -44,6 +44,4 @@ def forget_output() -> None:
 
 def read_input() -> str:
     """Everything on standard input as UTF-8, line ends as they are."""
-    if sys.stdin is None:
-        return ""
     return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace", newline="").read()

@@ -44,7 +44,7 @@ async def demo(*, workspace: Workspace = None, fast: Fast = False) -> int:
     )
     asked = user_text(_first_question())
     async with await agent.create_session(workspace=workspace, model=model, source="cli") as session:
-        screen.lines(_opening(session))
+        screen.lines(_opening(session), whole=True)
         renderer.show(asked)
         code = await follow(session.run([asked], approve=lambda call: "allow"), renderer)
         end = renderer.status.end
@@ -82,12 +82,14 @@ def _close(screen: Screen, renderer: Renderer, session: Session) -> int:
         [
             renderer.status.summary(),
             [],
-            [Span("The whole session is one file: ", "bold"), Span(str(session.trace_path))],
+            [Span("The whole session is one file:", "bold")],
+            [Span(str(session.trace_path))],
             [Span(verdict, "red" if broken else "green")],
             [],
             [Span("Next:", "bold")],
             *(_next(command, what) for command, what in _next_steps(session)),
-        ]
+        ],
+        whole=True,
     )
     screen.close()
     return FAILED if broken else DONE

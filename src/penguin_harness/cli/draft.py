@@ -20,22 +20,27 @@ class Draft:
         self.touched = float("-inf")
 
     def take(self, chunk: Chunk, now: float) -> None:
-        """One key, or a pasted text."""
+        """One key, a few that came together, or a pasted text."""
         self.touched = now
-        if chunk in {"\r", "\n"}:
+        typed = chunk.replace("\r\n", "\n").replace("\r", "\n")
+        is_line = typed.find("\n") == len(typed) - 1
+        for character in typed.removesuffix("\n") if is_line else typed:
+            self._take_character(character)
+        if is_line:
             if self.text.strip():
                 self.queued.append(self.text)
             self.text = ""
-            return
-        for character in chunk.replace("\r\n", "\n").replace("\r", "\n"):
-            if character in _ERASE:
-                self.text = self.text[:-1]
-            elif character == _CLEAR:
-                self.text = ""
-            elif character == _WORD:
-                self.text = self.text.rstrip().rpartition(" ")[0]
-            elif character == "\n" or character.isprintable():
-                self.text += character
+
+    def _take_character(self, character: str) -> None:
+        if character in _ERASE:
+            self.text = self.text[:-1]
+        elif character == _CLEAR:
+            self.text = ""
+        elif character == _WORD:
+            head, space, _ = self.text.rstrip().rpartition(" ")
+            self.text = head + space
+        elif character == "\n" or character.isprintable():
+            self.text += character
 
     def lines(self, width: int) -> list[Line]:
         """What waits, and what is being written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from penguin_harness.cli.console import INTERRUPTED, TERMINATED
 from penguin_harness.cli.render import Renderer
@@ -53,13 +53,14 @@ async def follow(run: Run, renderer: Renderer, *, hint: str = "Ctrl-C interrupts
     finally:
         animation.cancel()
         renderer.status.is_running = False
-    renderer.close()
+        renderer.close()
     return seen.exit_code
 
 
 async def _animate(renderer: Renderer) -> None:
     if not renderer.screen.is_live:
         return
-    while True:
-        await asyncio.sleep(FRAME)
-        renderer.screen.flush()
+    with suppress(OSError):  # whoever shows the next message meets it too
+        while True:
+            await asyncio.sleep(FRAME)
+            renderer.screen.flush()

@@ -113,7 +113,7 @@ def key_source(model: Model) -> str:
     if found:
         return f"${found}"
     names = " or ".join(f"${name}" for name in preset.key_variables)
-    return f"missing: set {names}" if preset.key_required else f"none ({names} is not set)"
+    return f"missing ({names})" if preset.key_required else "none"
 
 
 def _key(provider: str, *, asked: bool) -> str | None:

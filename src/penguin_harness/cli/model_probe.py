@@ -10,7 +10,8 @@ from msgspec import Raw, Struct
 
 from penguin_harness.cli.console import DONE, FAILED
 from penguin_harness.cli.explain import explain
-from penguin_harness.cli.terminal.neutral import one_line
+from penguin_harness.cli.terminal.flow import Flow
+from penguin_harness.cli.terminal.neutral import neutral, one_line
 from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.contracts import Model, Outcome, Request
@@ -28,7 +29,9 @@ _REQUEST = Request(
 
 Mark: TypeAlias = Literal["✓", "✗", "-"]
 _STYLES = {"✓": "green", "✗": "red", "-": "dim"}
-_PASSED_BEFORE_REFUSAL = {"auth": 1, "rejected": 2, "unsupported": 2, "malformed": 2}
+_STEPS = ("reachable", "authorised", "takes tools", "streams", "usage reported")
+_PASSED = {"auth": 1, "rejected": 2, "unsupported": 2, "malformed": 3}
+"""Steps that are behind a request which failed like this before anything came."""
 
 
 class Step(Struct):
@@ -52,7 +55,10 @@ async def probe_model(provider: str | None = None, model_id: str | None = None) 
         await model.aclose()
     screen.lines([_line(step) for step in steps])
     if outcome.status != "completed":
-        screen.lines([[Span(f"{explain(outcome.error_code).then}", "dim")]])
+        flow = Flow(screen)
+        flow.put(neutral(f"{outcome.error_message or ''}\n"))
+        flow.put(explain(outcome.error_code).then, "dim")
+        flow.close()
     screen.close()
     return DONE if outcome.status == "completed" else FAILED
 
@@ -73,25 +79,26 @@ async def probe(model: Model) -> tuple[list[Step], Outcome]:
 
 
 def _judged(outcome: Outcome, pieces: int, first: float, total: float) -> list[Step]:
-    steps = [Step("reachable"), Step("authorised"), Step("streams"), Step("usage reported")]
+    steps = [Step(name) for name in _STEPS]
+    reachable, _, _, streams, usage = steps
     completed = outcome.status == "completed"
-    passed = 4 if completed else 2 if pieces else _PASSED_BEFORE_REFUSAL.get(outcome.error_code or "", 0)
+    passed = len(steps) if completed else 3 if pieces else _PASSED.get(outcome.error_code or "", 0)
     for step in steps[:passed]:
         step.mark = "✓"
     if not completed:
-        failed = steps[min(passed, 3)]
-        failed.mark = "✗"
-        what = f"{explain(outcome.error_code).what} ({outcome.error_code})"
-        failed.note = f"{what}: {one_line(outcome.error_message or '')}"
+        steps[passed].mark = "✗"
+        steps[passed].note = f"{explain(outcome.error_code).what} ({outcome.error_code})"
         return steps
-    steps[0].note = f"first piece after {first:.2f} s" if pieces else ""
-    steps[2].note = f"{pieces} pieces in {total:.2f} s"
+    reachable.note = f"first piece after {first:.2f} s" if pieces else ""
+    streams.note = f"{pieces} piece{'' if pieces == 1 else 's'} in {total:.2f} s"
     if outcome.usage is None:
-        steps[3].mark, steps[3].note = "-", "no; the harness estimates"
+        usage.mark, usage.note = "-", "no; the harness estimates"
     else:
-        steps[3].note = f"{outcome.usage.total:,} tokens"
+        usage.note = f"{outcome.usage.total:,} tokens"
     return steps
 
 
 def _line(step: Step) -> Line:
-    return [Span(f"{step.mark} ", _STYLES[step.mark]), Span(f"{step.name:<15}"), Span(step.note, "dim")]
+    note = [Span("  "), Span(step.note, "dim")] if step.note else []
+    width = max(map(len, _STEPS)) if step.note else 0
+    return [Span(f"{step.mark} ", _STYLES[step.mark]), Span(f"{step.name:<{width}}"), *note]

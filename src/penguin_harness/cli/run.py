@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import nullcontext
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 from cyclopts import Parameter
+from msgspec import Struct
 
 from penguin_harness.agent import create_agent
 from penguin_harness.cli.approval import ApprovalMode, Approver
@@ -19,6 +22,7 @@ from penguin_harness.cli.options import Approval, Json, MaxTurns, ModelOptions, 
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
+from penguin_harness.contracts import ThinkingLevel
 from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, InputError
 from penguin_harness.omnimessage import OmniMessage, RequestEnd, decode, user_text
@@ -27,7 +31,7 @@ from penguin_harness.session import Session
 NO_MODEL = ModelOptions()
 
 
-async def run(
+def run(
     *,
     message: Annotated[
         tuple[str, ...],
@@ -51,36 +55,75 @@ async def run(
     On a terminal everything is shown. In a pipe stdout gets the model's answers, and stderr what it did.
     """
     mode = approval_mode(approve, as_json=as_json)
-    inputs = [user_text(text) for text in _texts(message, resumed=resume is not None)]
+    job = Job(
+        texts=_texts(message, resumed=resume is not None),  # before the loop runs, so that Ctrl-C ends the waiting
+        mode=mode,
+        workspace=workspace,
+        model=model,
+        max_turns=max_turns,
+        thinking=thinking,
+        resume=resume,
+        as_json=as_json,
+    )
+    done = asyncio.run(perform(job))
+    if done.denied and approve is None:
+        say(f"{done.denied} tool call(s) denied, since nobody can be asked here; see --approve")
+    return _exit_code(done)
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What there is to do, and how."""
+
+    texts: list[str]
+    mode: ApprovalMode
+    workspace: Path | None
+    model: ModelOptions
+    max_turns: int | None
+    thinking: ThinkingLevel | None
+    resume: str | None
+    as_json: bool
+
+
+class Done(Struct, frozen=True):
+    """How it ended."""
+
+    end: RequestEnd | None
+    """How the last request ended."""
+    interrupted: int | None
+    """The exit code of the signal that came, if one did."""
+    denied: int
+    """Calls that the rule denied."""
+
+
+async def perform(job: Job) -> Done:
+    """Do the job in a session of its own, or in the one to go on with."""
     agent = await create_agent()
     session = await (
-        new_session(agent, model, workspace) if resume is None else resumed_session(agent, resume, model, workspace)
+        new_session(agent, job.model, job.workspace)
+        if job.resume is None
+        else resumed_session(agent, job.resume, job.model, job.workspace)
     )
     async with session:
         renderer = _renderer()
         asking = Asking(renderer)
-        approver = Approver(mode, session.permission, asking.ask)
-        task = session.run(inputs, approve=approver, thinking_level=thinking, max_turns=max_turns)
-        if as_json:
-            end, code = await _print_lines(task)
-        else:
-            with asking.keys() if mode == "always-ask" else nullcontext():
-                code = await follow(task, renderer)
-            end = renderer.status.end
-            if renderer.screen.is_live:
-                renderer.screen.gap()
-                renderer.screen.lines([renderer.status.summary(), _session_mark(session)])
-                renderer.screen.close()
-    if approver.denied and approve is None:
-        say(
-            f"{approver.denied} tool call(s) denied, since nobody can be asked here; see --approve allow-all, read-only"
-        )
-    return _exit_code(end, code)
+        approver = Approver(job.mode, session.permission, asking.ask)
+        inputs = [user_text(text) for text in job.texts]
+        task = session.run(inputs, approve=approver, thinking_level=job.thinking, max_turns=job.max_turns)
+        if job.as_json:
+            end, interrupted = await _print_lines(task)
+            return Done(end, interrupted, approver.denied)
+        with asking.keys() if job.mode == "always-ask" else nullcontext():
+            interrupted = await follow(task, renderer)
+        if renderer.screen.is_live:
+            renderer.screen.gap()
+            renderer.screen.lines([renderer.status.summary(), _session_mark(session)])
+        renderer.screen.close()
+        return Done(renderer.status.end, interrupted, approver.denied)
 
 
 def approval_mode(asked: ApprovalMode | None, *, as_json: bool = False) -> ApprovalMode:
     """Who decides. Raises ConfigError when somebody should be asked and cannot be."""
-    can_ask = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    can_ask = sys.stdin.isatty() and _page().isatty() and not as_json
     if asked == "always-ask" and not can_ask:
         why = "with --json nobody can be asked" if as_json else "there is no terminal to ask on"
         raise ConfigError(f"{why}; pass --approve allow-all, read-only or deny-all")
@@ -97,10 +140,14 @@ def _texts(messages: tuple[str, ...], *, resumed: bool) -> list[str]:
     return [read_input() if text == "-" else text for text in messages]
 
 
+def _page() -> TextIO:
+    """Where a person looks."""
+    return sys.stdout if sys.stdout.isatty() else sys.stderr
+
+
 def _renderer() -> Renderer:
-    if sys.stdout.isatty():
-        return Renderer(screen_for(sys.stdout), final_failures=False)
-    return Renderer(screen_for(sys.stderr), answers=sys.stdout, final_failures=False)
+    page = _page()
+    return Renderer(screen_for(page), answers=None if page is sys.stdout else sys.stdout, final_failures=False)
 
 
 async def _print_lines(task: Run) -> tuple[RequestEnd | None, int | None]:
@@ -121,9 +168,10 @@ def _own_end(message: OmniMessage) -> RequestEnd | None:
     return payload if isinstance(payload, RequestEnd) and message.origin is None else None
 
 
-def _exit_code(end: RequestEnd | None, interrupted: int | None) -> int:
-    if interrupted is not None:
-        return interrupted
+def _exit_code(done: Done) -> int:
+    if done.interrupted is not None:
+        return done.interrupted
+    end = done.end
     if end is None or end.status != "completed":
         say(failure_text(end.error_code, end.error_message) if end else "the run ended before any request")
         return FAILED

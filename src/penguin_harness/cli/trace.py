@@ -27,6 +27,7 @@ app = App(name="trace", help="Look at Traces and check them.")
 
 STDIN = Path("-")
 _NUMBERED = re.compile(r"(.+)_(\d{3,})\.jsonl")
+Place: TypeAlias = Annotated[Path, Parameter(allow_leading_hyphen=True)]
 Raw: TypeAlias = Annotated[bool, Parameter(negative="", help="The lines as they lie in the file.")]
 Lenient: TypeAlias = Annotated[bool, Parameter(negative="", help="Let files of other and older writers pass.")]
 
@@ -71,7 +72,7 @@ class Finding(Struct, frozen=True):
 
 
 @app.command
-def check(*traces: Path, lenient: Lenient = False, as_json: Json = False) -> int:
+def check(*traces: Place, lenient: Lenient = False, as_json: Json = False) -> int:
     """Check Trace files, or all of a folder, or `-` for standard input, against the protocol.
 
     Ends with 1 when a rule is broken, and with 2 when a file cannot be read.

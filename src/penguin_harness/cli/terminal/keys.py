@@ -42,7 +42,10 @@ class Keys:
         termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
 
     def _read(self) -> None:
-        data = os.read(self._descriptor, 4096)
+        try:
+            data = os.read(self._descriptor, 4096)
+        except OSError:  # the terminal is gone
+            data = b""
         if not data:
             self._stop()
         elif text := _ESCAPES.sub("", self._decode(data)):

@@ -96,11 +96,11 @@ class Screen:
         if self._row:
             self.newline()
 
-    def lines(self, lines: Sequence[Line]) -> None:
-        """Whole lines, each cropped to the width."""
+    def lines(self, lines: Sequence[Line], *, whole: bool = False) -> None:
+        """Lines, each cropped to the width, unless they are wanted whole: then the terminal wraps them."""
         self.fresh()
         for spans in lines:
-            for span in crop(spans, self.width):
+            for span in spans if whole else crop(spans, self.width):
                 self.put(span)
             self.newline()
 

@@ -32,11 +32,6 @@ class Span(NamedTuple):
 Line: TypeAlias = Sequence[Span]
 
 
-def line(*pieces: Span | str) -> Line:
-    """A line of spans; plain strings bear no style."""
-    return [piece if isinstance(piece, Span) else Span(piece) for piece in pieces]
-
-
 RESET = "\x1b[0m"
 
 
