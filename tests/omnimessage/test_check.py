@@ -150,6 +150,11 @@ def test_a_torn_last_line_is_a_note_unless_the_writer_finished(dialect: Dialect)
     assert [violation.line for violation in check(torn, dialect=dialect, finished=True).violations] == [29]
 
 
+def test_what_holds_no_message_at_all_is_no_trace() -> None:
+    assert [violation.rule for violation in check([b"hello"], dialect="lenient").violations] == ["1.1"]
+    assert [note.message for note in check([]).notes] == ["there is no message in it"]
+
+
 def test_a_last_line_that_is_whole_and_no_message_is_a_violation() -> None:
     report = check([*lines(TRACE), b'{"n":1}'], dialect="lenient")
     assert [(violation.line, violation.rule) for violation in report.violations] == [(29, "1.1")]

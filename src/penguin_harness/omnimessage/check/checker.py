@@ -100,10 +100,12 @@ class Checker:
         end.violations, end.notes = list(self._findings.violations), list(self._findings.notes)
         if self._torn is not None:
             line, error = self._torn
-            if error.torn and not finished:
+            if error.torn and not finished and self._chains:
                 end.note(f"the last line is torn: {error}", line=line)
             else:
                 end.broken(error.rule, str(error), line=line)
+        elif not self._chains:
+            end.note("there is no message in it")
         for origin, chain in self._chains.items():
             for rule, words in chain.open():
                 if finished and not origin:
