@@ -65,11 +65,12 @@ class Watched:
         return self.session.run([] if text is None else [user_text(text)], **options)
 
     async def read(self, run: Run) -> list[OmniMessage]:
-        """What is left of a run."""
+        """What is left of a run; no wait before a retry is sat out."""
         seen: list[OmniMessage] = []
         async with asyncio.timeout(LIMIT):
             async for message in run:
                 seen.append(self.see(message))
+                run.retry_now()
         return seen
 
     def see(self, message: OmniMessage) -> OmniMessage:

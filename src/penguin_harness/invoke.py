@@ -10,48 +10,58 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
-from typing import Any, Generic, TypeVar, cast
+from types import FunctionType
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
 
 async def invoke(function: Callable[..., T | Awaitable[T]], *args: Any, **kwargs: Any) -> T:
-    """The function's result. The event loop never stops for a plain function.
+    """The function's result. The event loop never waits for a plain function that takes its time.
 
     When cancelled, a plain function goes on in its daemon thread, which nothing waits for, and its result is dropped.
     """
     if is_async(function):
         return await cast(Awaitable[T], function(*args, **kwargs))
-    result = await _in_thread(functools.partial(function, *args, **kwargs))
-    return await cast(Awaitable[T], result) if inspect.isawaitable(result) else cast(T, result)
+    return await in_thread(function, *args, **kwargs)
+
+
+def in_thread(function: Callable[..., T | Awaitable[T]], *args: Any, **kwargs: Any) -> ThreadCall[T]:
+    """Call a plain function in a daemon thread. A short one has finished when this returns; await it in any case."""
+    call: ThreadCall[T] = ThreadCall(functools.partial(function, *args, **kwargs))
+    try:
+        _give(call.run)
+    except RuntimeError as error:  # the system has no more threads
+        call.fail(error)
+    else:
+        call.give_it_a_moment()
+    return call
 
 
 def is_async(function: Callable[..., object]) -> bool:
     """Whether calling it gives a coroutine: an async function, method, partial or callable object."""
     while isinstance(function, functools.partial):
         function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not isinstance(function, FunctionType) and inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
-async def _in_thread(function: Callable[[], T]) -> T:
-    job = _Job(function)
-    _give(job)
-    if not job.finished.acquire(timeout=_PATIENCE):
-        await job.wait()
-    return job.result()
+_PATIENCE = 0.0001
+"""Seconds that the loop waits for a thread on the spot: most plain functions need less than a way through the loop."""
 
 
-class _Job(Generic[T]):
-    """One call in a thread, and the loop that waits for it."""
+class ThreadCall(Generic[T]):
+    """A function at work in a thread; awaiting it gives what the function returns, awaited too if it is awaitable."""
 
-    def __init__(self, function: Callable[[], T]) -> None:
-        self.finished = threading.Lock()
-        self.finished.acquire()
+    def __init__(self, function: Callable[[], T | Awaitable[T]]) -> None:
         self._function = function
         self._context = contextvars.copy_context()
-        self._result: T | None = None
+        self._working = threading.Lock()
+        self._working.acquire()
+        self._result: T | Awaitable[T] | None = None
         self._error: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -59,27 +69,44 @@ class _Job(Generic[T]):
         """Call the function; in the thread."""
         try:
             self._result = self._context.run(self._function)
+        except StopIteration as stop:  # which a coroutine cannot raise
+            self._error = RuntimeError(f"StopIteration: {stop.value!r}")
         except BaseException as error:  # noqa: BLE001 - handed to whoever awaits
             self._error = error
-        self.finished.release()
+        self._working.release()
         if self._waiter is not None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._waiter.get_loop().call_soon_threadsafe(_wake, self._waiter)
 
-    async def wait(self) -> None:
-        """Wait until it has run; in the loop."""
-        self._waiter = asyncio.get_running_loop().create_future()
-        # Here and in `run` each first says where it is and then looks at the other, so that one of them sees it.
-        if not self.finished.acquire(blocking=False):
-            await self._waiter
+    def fail(self, error: BaseException) -> None:
+        """It could not be called."""
+        self._error = error
+        self._working.release()
 
-    def result(self) -> T:
-        """What the function returned or raised."""
-        if isinstance(self._error, StopIteration):  # a coroutine may not raise it
-            raise RuntimeError(f"StopIteration: {self._error.value!r}") from None
-        if self._error is not None:
-            raise self._error
-        return cast(T, self._result)
+    def give_it_a_moment(self) -> None:
+        """Let the thread go first."""
+        if self._working.acquire(timeout=_PATIENCE):
+            self._working.release()
+
+    @property
+    def finished(self) -> bool:
+        """Whether awaiting it takes no time."""
+        return not self._working.locked() and not inspect.isawaitable(self._result)
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self._outcome().__await__()
+
+    async def _outcome(self) -> T:
+        if self._working.locked():
+            self._waiter = asyncio.get_running_loop().create_future()
+            if self._working.locked():  # asked again, since `run` looked for the waiter when it was done
+                await self._waiter
+        try:
+            if self._error is not None:
+                raise self._error
+        finally:
+            self._error = None  # its traceback leads back here
+        return await self._result if inspect.isawaitable(self._result) else cast(T, self._result)
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:
@@ -87,27 +114,26 @@ def _wake(waiter: asyncio.Future[None]) -> None:
         waiter.set_result(None)
 
 
-_idle: deque[queue.SimpleQueue[_Job[Any]]] = deque()
-"""The inboxes of threads that wait for work: starting one costs more than most functions that run in it."""
+Job: TypeAlias = Callable[[], None]
 
-_PATIENCE = 0.0001
-"""Seconds that the loop waits for a thread in place: most plain functions need less than the way through the loop."""
+_idle: deque[queue.SimpleQueue[Job]] = deque()
+"""The inboxes of threads that wait for work: starting one costs more than most functions that run in it."""
 
 _LINGER = 2.0
 """Seconds that a thread waits for more work before it ends."""
 
 
-def _give(job: _Job[Any]) -> None:
+def _give(job: Job) -> None:
     try:
         _idle.pop().put(job)
     except IndexError:
         threading.Thread(target=_serve, args=(job,), name="penguin-call", daemon=True).start()
 
 
-def _serve(job: _Job[Any]) -> None:
-    inbox: queue.SimpleQueue[_Job[Any]] = queue.SimpleQueue()
+def _serve(job: Job) -> None:
+    inbox: queue.SimpleQueue[Job] = queue.SimpleQueue()
     while True:
-        job.run()
+        job()
         _idle.append(inbox)
         try:
             job = inbox.get(timeout=_LINGER)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from msgspec.structs import replace
-
 from penguin_harness.contracts import Approve, Model, Permission, ThinkingLevel, Tools
 from penguin_harness.engine.context import Context
+from penguin_harness.engine.control import Control
+from penguin_harness.engine.intake import user_content
 from penguin_harness.engine.loop import RunOptions, run_task
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.run import Execution, Run
@@ -17,18 +17,11 @@ from penguin_harness.errors import InputError, SessionError
 from penguin_harness.omnimessage import (
     Clock,
     CompletePayload,
-    ImageUrl,
-    InlineData,
-    ModelMessage,
     OmniMessage,
     SessionMeta,
-    Text,
     TokenCounts,
     ToolCall,
     ToolSchema,
-    UserContent,
-    clean,
-    is_blank,
 )
 from penguin_harness.trace import SessionLock, Skipped, TraceWriter
 
@@ -118,15 +111,21 @@ class Session:
         Without `approve` every tool call is denied.
         Raises InputError for anything else, and SessionError while another run is under way; nothing is written then.
         """
-        inputs = [_user_content(number, message) for number, message in enumerate(messages, 1)]
+        inputs = [user_content(number, message) for number, message in enumerate(messages, 1)]
         previous = self._idle()
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
         options = RunOptions(approve, thinking_level, max_turns, max_output_tokens)
 
-        async def drive() -> None:
+        async def drive(control: Control) -> None:
             await run_task(
-                inputs, meta=self._meta, model=self._model, tools=self._tools, options=options, outlet=self._outlet
+                inputs,
+                meta=self._meta,
+                model=self._model,
+                tools=self._tools,
+                options=options,
+                control=control,
+                outlet=self._outlet,
             )
 
         self._execution = Execution(drive, self._outlet, previous)
@@ -165,23 +164,3 @@ class Session:
         if current.aborting or current.channel.closed:
             return current
         raise SessionError(f"{self.session_id} has a run under way; wait for its end or call its `abort` first")
-
-
-def _user_content(number: int, message: OmniMessage) -> UserContent:
-    """The content of an input message, as a run records it."""
-    payload = message.payload if isinstance(message, ModelMessage) else None
-    match payload:
-        case Text(role="user", text=text):
-            if is_blank(text):
-                raise InputError(f"input {number} is a blank text: {text!r}; leave it out or write something")
-            return Text("user", clean(text), sender=payload.sender)
-        case ImageUrl(image_url=url):
-            if is_blank(url):
-                raise InputError(f"input {number} is an image without a URL")
-            return replace(payload, carried=False, stop_reason="completed")
-        case InlineData(role="user"):
-            return InlineData("user", payload.data, payload.mime_type, sender=payload.sender)
-        case _:
-            role = getattr(payload, "role", None)
-            what = f"{message.payload.type} of the {role}" if role else message.payload.type
-            raise InputError(f"input {number} is a {what}; a run takes user texts, images and inline data only")

@@ -27,8 +27,7 @@ def read(*chunks: bytes) -> list[ModelItem]:
     sse, reader, items = SseReader(), ChunkReader(), list[ModelItem]()
     try:
         for chunk in (*chunks, b""):
-            for name, data in sse.feed(chunk) if chunk else sse.finish():
-                items += reader.read(name, data)
+            items += reader.read(sse.feed(chunk) if chunk else sse.finish())
         return [*items, *reader.finish(), reader.outcome()]
     except TransportError as failure:
         return [*items, failure.outcome(reader.usage())]

@@ -135,22 +135,32 @@ FAULTS: list[Any] = [
     pytest.param(turn(text("half"), error("Overloaded", code="overloaded_error")), "network", id="B056-error-in-200"),
     pytest.param(fails(500, "upstream failed"), "network", id="500"),
     pytest.param(fails(429, "slow down", headers={"Retry-After": "3"}), "network", id="429"),
-    pytest.param(fails(400, "no such parameter"), "rejected", id="400"),
     pytest.param(turn(finish("stop")), "malformed", id="empty"),
 ]
 
 
 @pytest.mark.parametrize(("fault", "code"), FAULTS)
-async def test_a_fault_is_a_message_and_the_next_run_goes_on(
-    tmp_path: Path, double: Double, fault: Any, code: str
-) -> None:
+async def test_a_fault_is_told_and_tried_again(tmp_path: Path, double: Double, fault: Any, code: str) -> None:
+    """B003, B080: the failed attempt is closed and marked, the next one is a new segment; nothing is told twice."""
     async with against(double, tmp_path, fault, reply("ok")) as session:
         seen = await session.run("first")
-        end = seen[-1].payload
+        failed, completed = [m.payload for m in seen if isinstance(m.payload, RequestEnd)]
+        assert (failed.status, failed.error_code, failed.attempt) == ("retryable", code, 1)
+        assert failed.error_message
+        assert failed.retry_in_ms == (3000 if "slow" in failed.error_message else 2000)
+        assert (completed.status, completed.attempt) == ("completed", 2)
+        assert texts(seen)[-1] == "ok"
+    assert double.refusals() == []
+
+
+async def test_a_definitive_refusal_is_not_tried_again(tmp_path: Path, double: Double) -> None:
+    """B044: never the identical request once more."""
+    async with against(double, tmp_path, fails(400, "no such parameter"), reply("ok")) as session:
+        end = (await session.run("first"))[-1].payload
         assert isinstance(end, RequestEnd)
-        assert (end.error_code, end.attempt) == (code, 1)
-        assert end.error_message
-        assert texts(await session.run("second"))[-1] == "ok"
+        assert (end.status, end.error_code, end.retry_in_ms) == ("fatal", "rejected", None)
+        assert "no such parameter" in (end.error_message or "")
+        assert texts(await session.run("second")) == ["ok"]
     assert double.refusals() == []
 
 
@@ -160,7 +170,6 @@ async def test_a_call_that_was_cut_by_an_error_never_runs(tmp_path: Path, double
     async with against(double, tmp_path, turn(half, error("Overloaded")), reply("ok")) as session:
         seen = await session.run("first")
         assert outputs(seen) == {}
-        await session.run("second")
     assert not (tmp_path / "work" / "made").exists()
     assert double.refusals() == []
 

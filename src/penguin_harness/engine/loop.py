@@ -14,8 +14,11 @@ from msgspec import Struct
 from penguin_harness.contracts import Approve, Model, Request, ThinkingLevel, Tools
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.closing import closing_messages
+from penguin_harness.engine.control import Control
+from penguin_harness.engine.intake import steering
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.request import ask_model
+from penguin_harness.engine.retry import Ladder
 from penguin_harness.omnimessage import RequestBegin, RequestEnd, SessionMeta, Text, ToolListReady, UserContent
 
 CUTS_IN_A_ROW = 3
@@ -38,6 +41,7 @@ async def run_task(
     model: Model,
     tools: Tools,
     options: RunOptions,
+    control: Control,
     outlet: Outlet,
 ) -> None:
     """Drive one task to its end. Cancelling it closes everything that is open and raises on."""
@@ -50,8 +54,10 @@ async def run_task(
         await answer_undecided(tools, options, outlet)
     turns = cuts = 0
     while True:
-        end = await run_turn(model=model, tools=tools, options=options, outlet=outlet)
-        if end.status != "completed" or not (context.attempt and context.attempt.calls):
+        end = await run_turn(model=model, tools=tools, options=options, control=control, outlet=outlet)
+        if end.status != "completed":
+            return
+        if not (context.attempt and context.attempt.calls) and not control.steering:
             return
         turns += 1
         cuts = cuts + 1 if end.error_code == "output_limit" else 0
@@ -61,6 +67,8 @@ async def run_task(
         if turns == options.max_turns:
             outlet.emit(notice(f"The run stopped at its limit of {turns} turns; the task may be unfinished."))
             return
+        for content in control.take_steering():
+            outlet.emit(steering(content))
 
 
 def open_task(inputs: Sequence[UserContent], *, meta: SessionMeta, outlet: Outlet) -> None:
@@ -74,28 +82,40 @@ def open_task(inputs: Sequence[UserContent], *, meta: SessionMeta, outlet: Outle
         outlet.record(content)
 
 
-async def run_turn(*, model: Model, tools: Tools, options: RunOptions, outlet: Outlet) -> RequestEnd:
-    """One request and its calls, each answered when this returns. Cancelled, it closes them and raises on."""
-    context = outlet.context
+async def run_turn(*, model: Model, tools: Tools, options: RunOptions, control: Control, outlet: Outlet) -> RequestEnd:
+    """One request, tried until it is committed or given up, and its calls, each answered when this returns."""
+    ladder = Ladder()
+    clock = asyncio.get_running_loop().time
+    while True:
+        calls = Calls(tools, options.approve, outlet)
+        try:
+            end = await ask_model(
+                begin_request(options, outlet), model=model, calls=calls, ladder=ladder, outlet=outlet
+            )
+            ended = clock()
+            await (calls.finish() if end.status == "completed" else calls.finish_decided())
+        except asyncio.CancelledError:
+            await calls.stop()
+            raise
+        except BaseException:
+            await calls.cancel()
+            raise
+        if end.retry_in_ms is None:
+            return end
+        await control.wait(ended + end.retry_in_ms / 1000)
+
+
+def begin_request(options: RunOptions, outlet: Outlet) -> Request:
+    """The request that the context stands for now."""
     outlet.emit(RequestBegin())
-    request = Request(
+    context = outlet.context
+    return Request(
         system_prompt=context.meta.system_prompt if context.meta else "",
         messages=tuple(context.messages),
         tools=context.tools or (),
         thinking_level=options.thinking_level,
         max_output_tokens=options.max_output_tokens,
     )
-    calls = Calls(tools, options.approve, outlet)
-    try:
-        end = await ask_model(request, model=model, calls=calls, outlet=outlet)
-        await (calls.finish() if end.status == "completed" else calls.finish_decided())
-    except asyncio.CancelledError:
-        await calls.stop()
-        raise
-    except BaseException:
-        await calls.cancel()
-        raise
-    return end
 
 
 async def answer_undecided(tools: Tools, options: RunOptions, outlet: Outlet) -> None:

@@ -9,6 +9,7 @@ from penguin_harness.contracts import Model, Outcome, Request
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.estimate import estimate
 from penguin_harness.engine.outlet import Outlet
+from penguin_harness.engine.retry import Ladder
 from penguin_harness.engine.segmenter import Segmenter
 from penguin_harness.engine.segments import MalformedStream
 from penguin_harness.errors import PenguinError
@@ -17,7 +18,7 @@ from penguin_harness.omnimessage import AssistantContent, RequestEnd, TokenUsage
 NO_END = Outcome("retryable", "malformed", "the stream stopped without an end")
 
 
-async def ask_model(request: Request, *, model: Model, calls: Calls, outlet: Outlet) -> RequestEnd:
+async def ask_model(request: Request, *, model: Model, calls: Calls, ladder: Ladder, outlet: Outlet) -> RequestEnd:
     """Stream one answer; each complete call goes to `calls` as it arrives. Returns the record that ended it."""
 
     def take(content: AssistantContent) -> None:
@@ -33,7 +34,9 @@ async def ask_model(request: Request, *, model: Model, calls: Calls, outlet: Out
         outlet.emit(RequestEnd("aborted", "user_abort"))
         raise
     segmenter.close("fatal" if outcome.error_code == "output_limit" else outcome.status)
-    return _end(outcome, request, calls, outlet)
+    if outcome.status != "completed":
+        return _failed(outcome, ladder, outlet)
+    return _completed(outcome, request, calls, ladder, outlet)
 
 
 async def _stream(request: Request, model: Model, segmenter: Segmenter, outlet: Outlet) -> Outcome:
@@ -55,16 +58,24 @@ async def _stream(request: Request, model: Model, segmenter: Segmenter, outlet: 
     return NO_END
 
 
-def _end(outcome: Outcome, request: Request, calls: Calls, outlet: Outlet) -> RequestEnd:
-    message = None if outcome.error_message is None else clean(outcome.error_message)
-    if outcome.status != "completed":
-        end = RequestEnd(outcome.status, outcome.error_code or "network", message, attempt=1, usage=outcome.usage)
-        outlet.emit(end)
-        return end
+def _failed(outcome: Outcome, ladder: Ladder, outlet: Outlet) -> RequestEnd:
+    attempt = outlet.context.attempt
+    number = ladder.attempt
+    wait = ladder.failed(outcome, progress=attempt is not None and bool(attempt.content))
+    code = outcome.error_code or "network"
+    message = clean(outcome.error_message or code)
+    end = RequestEnd(outcome.status, code, message, attempt=number, retry_in_ms=wait, usage=outcome.usage)
+    outlet.emit(end)
+    return end
+
+
+def _completed(outcome: Outcome, request: Request, calls: Calls, ladder: Ladder, outlet: Outlet) -> RequestEnd:
     attempt = outlet.context.attempt
     usage = outcome.usage or estimate(request, attempt.content if attempt else ())
     outlet.emit(TokenUsage(outlet.context.usage + usage, usage, estimated=outcome.usage is None))
-    end = RequestEnd("completed", outcome.error_code, message)
+    number = ladder.attempt if ladder.attempt > 1 else None
+    message = None if outcome.error_message is None else clean(outcome.error_message)
+    end = RequestEnd("completed", outcome.error_code, message, attempt=number)
     outlet.emit(end)
     calls.answer_cut()
     return end

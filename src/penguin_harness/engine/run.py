@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Generic, TypeVar
 
 from penguin_harness.engine.channel import Channel
+from penguin_harness.engine.control import Control
+from penguin_harness.engine.intake import user_content
 from penguin_harness.engine.outlet import Emitted, Outlet
 from penguin_harness.errors import TraceError
-from penguin_harness.omnimessage import Abort, OmniMessage, encode
+from penguin_harness.omnimessage import Abort, OmniMessage, UserContent, encode, model_message
 
 T = TypeVar("T")
 
@@ -21,7 +23,8 @@ BUFFERED = 256
 class Execution:
     """The engine's task behind its channel. Needs no reader to come to its end."""
 
-    def __init__(self, drive: Callable[[], Awaitable[None]], outlet: Outlet, after: Execution | None) -> None:
+    def __init__(self, drive: Callable[[Control], Awaitable[None]], outlet: Outlet, after: Execution | None) -> None:
+        self.control = Control()
         self.channel: Channel[Emitted] = Channel(BUFFERED)
         self.aborting = False
         self.loop = asyncio.get_running_loop()
@@ -35,6 +38,22 @@ class Execution:
     def done(self) -> bool:
         """Whether nothing of it runs any more."""
         return self._task.done()
+
+    def steer(self, content: Sequence[UserContent]) -> bool:
+        """Queue words for the next input; False when there will be none."""
+        if self.aborting or self.channel.closed:
+            return False
+        self.control.steer(content)
+        return True
+
+    def retry_now(self) -> bool:
+        """End the announced wait; False when there is none."""
+        attempt = self._outlet.context.attempt
+        end = None if attempt is None else attempt.end
+        if self.aborting or self.channel.closed or end is None or end.retry_in_ms is None:
+            return False
+        self.control.hurry()
+        return True
 
     def abort(self) -> None:
         """Interrupt the task. A second time, or at its end, it does nothing."""
@@ -72,7 +91,7 @@ class Execution:
             self._started = True
             if self.aborting:
                 self._task.cancel()
-            await self._drive()
+            await self._drive(self.control)
         except asyncio.CancelledError:
             self.channel.unbound()
             error = self._record_abort()
@@ -83,7 +102,7 @@ class Execution:
 
     def _record_abort(self) -> TraceError | None:
         try:
-            self._outlet.emit(Abort("user_abort"))
+            self._outlet.emit(Abort(self.control.interrupts))
         except TraceError as error:
             return error
         return None
@@ -144,6 +163,24 @@ class Run:
     def abort(self) -> None:
         """Interrupt the task: what is open is closed, and the stream ends with one `abort` event."""
         self._execution.abort()
+
+    def steer(self, messages: Sequence[OmniMessage]) -> bool:
+        """Say something to the task under way: the model gets it with the next input. False when it is over.
+
+        What could not be delivered any more is in `undelivered` when the run has ended.
+        Raises InputError for anything but user content.
+        """
+        content = [user_content(number, message) for number, message in enumerate(messages, 1)]
+        return self._execution.steer(content)
+
+    @property
+    def undelivered(self) -> tuple[OmniMessage, ...]:
+        """Steering that the model has not been given: pass it to the next run, or drop it."""
+        return tuple(map(model_message, self._execution.control.steering))
+
+    def retry_now(self) -> bool:
+        """End the wait before a retry; False when none is announced."""
+        return self._execution.retry_now()
 
     async def aclose(self) -> None:
         """Interrupt the task if it still runs, and wait until nothing of it is left."""

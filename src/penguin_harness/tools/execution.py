@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from penguin_harness.contracts import EmitOutput, OutputPayload, Permission
 from penguin_harness.errors import ToolFailed
+from penguin_harness.invoke import ThreadCall, in_thread
 from penguin_harness.tools.context import ToolContext
 from penguin_harness.tools.failures import describe, text_of
 from penguin_harness.tools.segment import Segment
-from penguin_harness.tools.tool import Tool, ToolResult
+from penguin_harness.tools.tool import Tool, ToolResult, to_result
 
 INTERRUPTED = "[interrupted by the user]"
 STUCK = "[the tool did not stop: it may still be at work]"
@@ -51,12 +52,13 @@ class Execution:
     ) -> None:
         self._tool = tool
         self._arguments = arguments
-        self._context = context.writing_to(self._write)
+        self._context = context.writing_to(self._write) if tool.context else context
         self._segment = segment
         self._limits = limits
         self._timeout = limits.timeout if tool.timeout is None else tool.timeout
         self._at_work = at_work
         self._work: asyncio.Task[ToolResult] | None = None
+        self._result = ToolResult()
         self._emit: EmitOutput | None = None
         self._emitting = asyncio.Lock()
         self._emitter: asyncio.Task[Any] | None = None
@@ -75,11 +77,7 @@ class Execution:
         cause: Cause = None
         try:
             await self._flush()
-            self._work = asyncio.create_task(self._call())
-            self._at_work.add(self._work)
-            self._work.add_done_callback(self._at_work.discard)
-            await asyncio.wait({self._work}, timeout=self._timeout)
-            cause = None if self._work.done() else "timeout"
+            cause = await self._work_in_time()
         except asyncio.CancelledError:
             cause = "interrupt"
         finally:
@@ -96,9 +94,22 @@ class Execution:
             task.cancel()
         return owed
 
-    async def _call(self) -> ToolResult:
+    async def _work_in_time(self) -> Cause:
+        tool, call = self._tool, None
+        if tool.runs_in_thread:
+            call = in_thread(tool.function, **tool.keywords(self._arguments, self._context))
+            if call.finished:  # there is nothing that would have to be stopped
+                self._result = await self._outcome(call)
+                return None
+        self._work = asyncio.create_task(self._outcome(call))
+        self._at_work.add(self._work)
+        self._work.add_done_callback(self._at_work.discard)
+        await asyncio.wait({self._work}, timeout=self._timeout)
+        return None if self._work.done() else "timeout"
+
+    async def _outcome(self, call: ThreadCall[object] | None) -> ToolResult:
         try:
-            result = await self._tool.run(self._arguments, self._context)
+            result = to_result(await call) if call else await self._tool.run(self._arguments, self._context)
             if len(result.text) <= SLICE:
                 return result
             await self._write(result.text)
@@ -123,7 +134,7 @@ class Execution:
         return False
 
     def _close(self, cause: Cause) -> None:
-        result, work = ToolResult(), self._work
+        result, work = self._result, self._work
         if work is not None and work.done():
             result = ToolResult(note="CancelledError: the tool was cancelled", stop_reason="fatal")
             result = result if work.cancelled() else work.result()

@@ -80,14 +80,17 @@ class Tool(Struct, frozen=True, kw_only=True, eq=False):
 
     async def run(self, arguments: dict[str, Any], context: ToolContext) -> ToolResult:
         """Call the function with decoded arguments, streaming what it yields."""
-        if self.context:
-            arguments = arguments | {self.context: context}
+        arguments = self.keywords(arguments, context)
         if not inspect.isasyncgenfunction(self.function):
             return to_result(await invoke(self.function, **arguments))
         async with aclosing(self.function(**arguments)) as pieces:
             async for piece in pieces:
                 await context.write(piece)
         return ToolResult()
+
+    def keywords(self, arguments: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+        """What the function is called with."""
+        return arguments | {self.context: context} if self.context else arguments
 
 
 def to_result(value: object) -> ToolResult:

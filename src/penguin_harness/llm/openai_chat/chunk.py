@@ -27,7 +27,7 @@ class Call(Struct, gc=False):
     extra_content: Any = None
 
 
-class Delta(Struct):
+class Delta(Struct, gc=False):
     """What a choice adds."""
 
     content: str | None = None
@@ -53,7 +53,7 @@ class Usage(Struct, gc=False):
     prompt_cache_hit_tokens: int | None = None
 
 
-class Choice(Struct):
+class Choice(Struct, gc=False):
     """One alternative; never more than one is asked for."""
 
     delta: Delta | None = None
@@ -62,7 +62,7 @@ class Choice(Struct):
     usage: Usage | None = None
 
 
-class Chunk(Struct):
+class Chunk(Struct, gc=False):
     """One event. Everything is optional: heartbeats come in any shape."""
 
     choices: list[Choice] | None = None

@@ -48,11 +48,11 @@ class OpenAIChat:
         try:
             async with self._transport.post(self.body(request)) as reply:
                 while not reader.complete and (events := await _next(reply, reader)) is not None:
-                    for name, data in events:
-                        if deltas := reader.read(name, data):
-                            reply.alive()
-                            for delta in deltas:
-                                yield delta
+                    delta = None
+                    for delta in reader.read(events):
+                        yield delta
+                    if delta is not None:
+                        reply.alive()
             for delta in reader.finish():
                 yield delta
             outcome = reader.outcome()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import UNSET, Raw
 
 from penguin_harness.contracts import CallDelta, ModelDelta, Outcome, TextDelta, ThinkingDelta
 from penguin_harness.llm.failure import malformed, of_event, read_loosely
-from penguin_harness.llm.openai_chat.chunk import Call, Delta, Function, Usage, decode
+from penguin_harness.llm.openai_chat.chunk import Call, Chunk, Delta, Function, Usage, decode
 from penguin_harness.llm.openai_chat.request import REASONING_FIELDS
+from penguin_harness.llm.sse import Event
 from penguin_harness.omnimessage import TokenCounts, opaque
 from penguin_harness.omnimessage.unicode import clean
 
@@ -34,34 +36,39 @@ class ChunkReader:
         """Whether the provider has said that the answer is whole."""
         return self.done or self.finish_reason is not None
 
-    def read(self, name: str, data: bytes) -> list[ModelDelta]:
-        """The deltas of one event. Raises TransportError for an error inside the stream, or one that is no JSON."""
-        if self.complete:
-            return []
-        if name == "error":
-            raise of_event(read_loosely(data))
-        if data[:1] != b"{" and self._is_no_chunk(data):
-            return []
-        chunk = decode(data)
-        if chunk.error:
-            raise of_event(chunk.error)
-        if not chunk.choices:
-            if chunk.usage is not None:
-                self._count(chunk.usage)
-            else:
-                _raise_if_error(data)
-            return []
-        choice = chunk.choices[0]
-        if choice.finish_reason:
-            self.finish_reason = choice.finish_reason
-        if (usage := chunk.usage or choice.usage) is not None:
-            self._count(usage)
-        delta = choice.delta or choice.message
-        return [] if delta is None else self._deltas(delta)
+    def read(self, events: Iterable[Event]) -> Iterator[ModelDelta]:
+        """The deltas of these events. Raises TransportError for an error inside the stream, or one that is no JSON."""
+        for name, data in events:
+            if self.complete:
+                return
+            if name == "error":
+                raise of_event(read_loosely(data))
+            if data[:1] != b"{" and self._is_no_chunk(data):
+                continue
+            chunk = decode(data)
+            if chunk.error:
+                raise of_event(chunk.error)
+            if not chunk.choices:
+                self._without_choice(chunk, data)
+                continue
+            choice = chunk.choices[0]
+            if choice.finish_reason:
+                self.finish_reason = choice.finish_reason
+            if (usage := chunk.usage or choice.usage) is not None:
+                self._count(usage)
+            if (delta := choice.delta or choice.message) is not None and (deltas := self._deltas(delta)):
+                self._has_content = True
+                yield from deltas
+
+    def _without_choice(self, chunk: Chunk, data: bytes) -> None:
+        if chunk.usage is not None:
+            self._count(chunk.usage)
+        else:
+            _raise_if_error(data)
 
     def finish(self) -> list[ModelDelta]:
         """What was held back until the end."""
-        return [self._details.take()] if self._details else []
+        return [self._details.take()] if self._details.blocks else []
 
     def usage(self) -> TokenCounts | None:
         """What the request cost, if the provider said it; only zeros count as silence."""
@@ -96,18 +103,15 @@ class ChunkReader:
             deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning_content"]))
         elif thinking := delta.reasoning:
             deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning"]))
-        for fragment in delta.reasoning_details or ():
-            self._details.add(fragment)
-        if text := delta.content or delta.refusal:
-            if self._details:
-                deltas.append(self._details.take())
+        if delta.reasoning_details:
+            self._details.add(delta.reasoning_details)
+        text, calls = delta.content or delta.refusal, delta.tool_calls
+        if (text or calls) and self._details.blocks:
+            deltas.append(self._details.take())
+        if text:
             deltas.append(TextDelta(text))
-        if delta.tool_calls:
-            if self._details:
-                deltas.append(self._details.take())
-            deltas += [call_delta(call, position) for position, call in enumerate(delta.tool_calls)]
-        if deltas:
-            self._has_content = True
+        if calls:
+            deltas += [call_delta(call, position) for position, call in enumerate(calls)]
         return deltas
 
     def _count(self, usage: Usage) -> None:
@@ -128,28 +132,30 @@ class ReasoningDetails:
     """OpenRouter's structured reasoning: cut into fragments when it streams, wanted back whole."""
 
     def __init__(self) -> None:
-        self._blocks: list[dict[str, Any]] = []
+        self.blocks: list[dict[str, Any]] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._blocks)
-
-    def add(self, fragment: dict[str, Any]) -> None:
+    def add(self, fragments: Iterable[dict[str, Any]]) -> None:
         """Continue the last block, or begin another one."""
-        last = self._blocks[-1] if self._blocks else None
-        if last is None or fragment.get("type") == "reasoning.encrypted" or _label(fragment) != _label(last):
-            self._blocks.append(dict(fragment))
-            return
-        for key, value in fragment.items():
-            before: object = last.get(key)
-            if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
-                last[key] = before + value
-            elif value is not None:
-                last[key] = value
+        for fragment in fragments:
+            last = self.blocks[-1] if self.blocks else None
+            if last is None or fragment.get("type") == "reasoning.encrypted" or _label(fragment) != _label(last):
+                self.blocks.append(dict(fragment))
+            else:
+                _continue(last, fragment)
 
     def take(self) -> ThinkingDelta:
         """All blocks so far, as the fidelity of the thinking before them."""
-        blocks, self._blocks = self._blocks, []
+        blocks, self.blocks = self.blocks, []
         return ThinkingDelta("", 0, _fidelity({"reasoning_field": "reasoning", "reasoning_details": blocks}))
+
+
+def _continue(block: dict[str, Any], fragment: dict[str, Any]) -> None:
+    for key, value in fragment.items():
+        before: object = block.get(key)
+        if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
+            block[key] = before + value
+        elif value is not None:
+            block[key] = value
 
 
 def _label(block: dict[str, Any]) -> tuple[object, object]:

@@ -94,29 +94,22 @@ class MessageCache:
     """The wire form of one growing conversation: what was encoded for the last request is not encoded again."""
 
     def __init__(self) -> None:
-        self._payloads: Sequence[CompletePayload] = ()
-        self._runs: list[tuple[int, bytes]] = []  # where a run of payloads ends, and its messages
+        self._settled: tuple[CompletePayload, ...] = ()
+        self._encoded = b""  # the messages of what is settled
 
     def encode(self, payloads: Sequence[CompletePayload]) -> list[bytes]:
         """The conversation as encoded messages, in pieces that are joined by commas."""
-        shared = _shared(self._payloads, payloads)
-        while self._runs and self._runs[-1][0] >= shared:  # the last shared run may have grown
-            self._runs.pop()
-        start = self._runs[-1][0] if self._runs else 0
-        self._payloads = tuple(payloads)
-        for _, run in groupby(self._payloads[start:], _speaker):
+        payloads = tuple(payloads)
+        if payloads[: len(self._settled)] != self._settled:
+            self._settled, self._encoded = (), b""
+        pieces, start = [self._encoded], len(self._settled)
+        for _, run in groupby(payloads[start:], _speaker):
+            # The last run may grow, and with it its last message: all before it is settled.
+            self._settled, self._encoded = payloads[:start], b",".join(filter(None, pieces))
             members = list(run)
             start += len(members)
-            self._runs.append((start, b",".join(map(_encode, messages_of(members)))))
-        return [encoded for _, encoded in self._runs if encoded]
-
-
-def _shared(before: Sequence[CompletePayload], now: Sequence[CompletePayload]) -> int:
-    """How many payloads both begin with."""
-    for place, same in enumerate(map(operator.is_, before, now)):
-        if not same:
-            return place
-    return min(len(before), len(now))
+            pieces = [self._encoded, *map(_encode, messages_of(members))]
+        return [piece for piece in pieces if piece]
 
 
 def messages_of(payloads: Sequence[CompletePayload]) -> Iterator[Wire]:
