@@ -11,13 +11,15 @@ from typing import Any
 from msgspec import Struct
 
 from penguin_harness.contracts import Model, Tools
+from penguin_harness.engine.compaction import CompactionPolicy
 from penguin_harness.engine.context import Context, fold
+from penguin_harness.engine.head import HeadRecord, missing_head
 from penguin_harness.errors import ConfigError, TraceError
 from penguin_harness.llm import key_variables
 from penguin_harness.models import choose_model, open_model, secret_values
 from penguin_harness.omnimessage import SessionMeta, Source
 from penguin_harness.session import Session
-from penguin_harness.state.config import ProjectConfig, load_config
+from penguin_harness.state.config import load_config
 from penguin_harness.state.paths import DEFAULT_AGENT, DEFAULT_PROJECT, AgentPaths, agent_paths
 from penguin_harness.state.prompt import assemble_prompt
 from penguin_harness.tools import Tool, Toolbox, ToolContext, builtin_tools, child_environment
@@ -29,11 +31,13 @@ from penguin_harness.trace import (
     TraceWriter,
     context_file,
     find_session,
+    fork_files,
     list_sessions,
     new_session_id,
     read_messages,
 )
 
+COMPACTION = CompactionPolicy()
 AnyTool = Tool | Callable[..., Any]
 """What may be passed as a tool: a Tool, or a plain or async function with type hints and a docstring."""
 
@@ -69,6 +73,7 @@ class Agent:
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
         source: Source = "user",
+        compaction: CompactionPolicy = COMPACTION,
         durability: Durability = "process",
     ) -> Session:
         """A new session in a workspace, by default a fresh folder of the agent.
@@ -77,11 +82,9 @@ class Agent:
         session then closes. `tools` are added to the built-in ones.
         Raises ConfigError when the workspace or the model is not there, ToolDefinitionError for an unfit function.
         """
-        config = await asyncio.to_thread(load_config, self.paths.config)
         folder = self._workspace(workspace)
         if model is None:
-            choice = choose_model(
-                config,
+            model = await self.open_model(
                 provider=provider,
                 model_id=model_id,
                 base_url=base_url,
@@ -89,22 +92,28 @@ class Agent:
                 client_type=client_type,
                 context_window=context_window,
             )
-            model = open_model(choice)
-            api_key = choice.api_key
         meta = SessionMeta(
             session_id=new_session_id(),
             provider=model.ref.provider,
             model_id=model.ref.model_id,
             model_context_window=model.context_window,
-            system_prompt=assemble_prompt(agent_state=self.paths.state, workspace=folder),
+            system_prompt=self._prompt(folder),
             agent_state=str(self.paths.state),
             workspace=str(folder),
             source=source,
         )
-        toolbox = self._toolbox(meta, tools, secret_values(config, api_key))
-        lock = self._lock(meta.session_id)
-        writer = TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability)
-        return Session(meta=meta, context=Context(), model=model, tools=toolbox, writer=writer, lock=lock)
+        toolbox = await self._toolbox(meta, tools, api_key)
+        return Session(
+            meta=meta,
+            context=Context(),
+            model=model,
+            tools=toolbox,
+            writer=TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability),
+            lock=self._lock(meta.session_id),
+            prompt=lambda: self._prompt(folder),
+            policy=compaction,
+            open_model=self.open_model,
+        )
 
     async def resume_session(
         self,
@@ -115,6 +124,7 @@ class Agent:
         client_type: str | None = None,
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
+        compaction: CompactionPolicy = COMPACTION,
         durability: Durability = "process",
     ) -> Session:
         """The session with that id, or whose id contains that fragment, as it stood: runs nothing, writes nothing.
@@ -124,14 +134,12 @@ class Agent:
         TraceError when none of its files can be read.
         """
         files = find_session(self.paths.traces, session_id)
-        config = await asyncio.to_thread(load_config, self.paths.config)
         lock = self._lock(files.session_id)
         try:
             resumed = await asyncio.to_thread(read_context, files)
             meta = resumed.meta
             if model is None:
-                choice = choose_model(
-                    config,
+                model = await self.open_model(
                     provider=meta.provider,
                     model_id=meta.model_id,
                     base_url=base_url,
@@ -139,9 +147,7 @@ class Agent:
                     client_type=client_type,
                     context_window=meta.model_context_window,
                 )
-                model = open_model(choice)
-                api_key = choice.api_key
-            toolbox = self._toolbox(meta, tools, secret_values(config, api_key))
+            toolbox = await self._toolbox(meta, tools, api_key)
         except BaseException:
             lock.release()
             raise
@@ -152,8 +158,45 @@ class Agent:
             tools=toolbox,
             writer=TraceWriter(resumed.path, durability),
             lock=lock,
+            prompt=lambda: self._prompt(Path(meta.workspace)),
+            policy=compaction,
+            open_model=self.open_model,
+            owed=resumed.owed,
             skipped=resumed.skipped,
         )
+
+    async def fork_session(self, session_id: str, *, at: int | None = None, **options: Any) -> Session:
+        """A new session with the history of another one, byte for byte, up to a committed turn.
+
+        `at` counts the turns of its newest context from 1; None takes all. The rest are the options of
+        `resume_session`. The session that is forked may be in use. Raises SessionError when there is no such turn.
+        """
+        files = find_session(self.paths.traces, session_id)
+        forked = await asyncio.to_thread(fork_files, self.paths.traces, files, at)
+        return await self.resume_session(forked, **options)
+
+    async def open_model(
+        self,
+        *,
+        provider: str | None = None,
+        model_id: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client_type: str | None = None,
+        context_window: int | None = None,
+    ) -> Model:
+        """The named model, or the project's default, ready for requests. Raises ConfigError when it is not there."""
+        config = await asyncio.to_thread(load_config, self.paths.config)
+        choice = choose_model(
+            config,
+            provider=provider,
+            model_id=model_id,
+            base_url=base_url,
+            api_key=api_key,
+            client_type=client_type,
+            context_window=context_window,
+        )
+        return open_model(choice)
 
     def sessions(self) -> list[SessionFiles]:
         """The agent's sessions, the newest first."""
@@ -170,7 +213,11 @@ class Agent:
             raise ConfigError(f"the workspace {folder} {what}; name a folder, or make it first")
         return folder
 
-    def _toolbox(self, meta: SessionMeta, tools: Sequence[AnyTool], secrets: frozenset[str]) -> Tools:
+    def _prompt(self, workspace: Path) -> str:
+        return assemble_prompt(agent_state=self.paths.state, workspace=workspace)
+
+    async def _toolbox(self, meta: SessionMeta, tools: Sequence[AnyTool], api_key: str | None) -> Tools:
+        config = await asyncio.to_thread(load_config, self.paths.config)
         context = ToolContext(
             workspace=Path(meta.workspace),
             session_id=meta.session_id,
@@ -178,7 +225,7 @@ class Agent:
             environment=child_environment(os.environ, drop=key_variables()),
             guarded=[self.paths.config],
         )
-        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secrets)
+        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secret_values(config, api_key))
 
     def _lock(self, session_id: str) -> SessionLock:
         return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))
@@ -190,20 +237,27 @@ class Resumed(Struct):
     path: Path
     meta: SessionMeta
     context: Context
+    owed: list[HeadRecord]
     skipped: list[Skipped]
 
 
 def read_context(files: SessionFiles) -> Resumed:
     """Fold the newest file that begins a context. Raises TraceError when there is none."""
     skipped: list[Skipped] = []
-    for path in reversed(files.paths):
-        context = Context()
-        for message in read_messages(path, skipped):
-            fold(context, message)
+    for number, path in reversed([*enumerate(files.paths)]):
+        context = folded(path, skipped)
         if context.meta is not None:
-            return Resumed(path, context.meta, context, skipped)
+            owed: list[HeadRecord] = []
+            if number and context.requests == 0:
+                owed = missing_head(folded(files.paths[number - 1], skipped), context)
+            return Resumed(path, context.meta, context, owed, skipped)
     reasons = "; ".join(map(str, skipped[:3])) or "it is empty"
     raise TraceError(f"{files.session_id} has no readable session_meta in {files.newest.parent}: {reasons}")
 
 
-__all__ = ["Agent", "AnyTool", "ProjectConfig", "create_agent"]
+def folded(path: Path, skipped: list[Skipped]) -> Context:
+    """The state at the end of a Trace file."""
+    context = Context()
+    for message in read_messages(path, skipped):
+        fold(context, message)
+    return context

@@ -14,10 +14,15 @@ from penguin_harness.omnimessage import (
     CompletePayload,
     Decision,
     ErrorCode,
+    EventPayload,
     InlineData,
     InlineThinking,
+    PartialPayload,
     PartialToolCallOutput,
+    SessionMeta,
     StopReason,
+    Text,
+    Thinking,
     TokenCounts,
     ToolCall,
     ToolCallOutput,
@@ -92,6 +97,8 @@ class Outcome(Struct, frozen=True):
     """What it cost, when known; None on a completed request makes the engine estimate."""
     retry_after_ms: int | None = None
     """The wait that the server asked for."""
+    overflow: bool = False
+    """The provider refused the request because it does not fit into the model's window."""
 
 
 ModelDelta: TypeAlias = TextDelta | ThinkingDelta | CallDelta | BlockDelta | BlockEnd
@@ -166,8 +173,42 @@ Approve: TypeAlias = Callable[[ToolCall], Decision | Awaitable[Decision]]
 
 
 class Recorder(Protocol):
-    """Where recorded messages go."""
+    """Where recorded messages go: one file for each model context."""
 
     def append(self, line: bytes, *, commit: bool = False) -> None:
         """Write one line; `commit` marks a point that later records depend on. Raises TraceError, nothing written."""
+        ...
+
+
+class Place(Struct, frozen=True):
+    """How far a Trace goes: its newest file, the request in it, and how much that request has said."""
+
+    file: str
+    request: int
+    """Requests begun in the file so far."""
+    content: int
+    """Complete payloads of the newest request so far."""
+
+
+Half: TypeAlias = Text | Thinking | ToolCall | ToolCallOutput
+"""What was shown of a segment whose process died, as the interrupted message that it becomes."""
+
+
+class Tail(Protocol):
+    """The net below half-written segments: what was shown of them survives the process. Raises nothing."""
+
+    def note(self, fragment: PartialPayload) -> None:
+        """A fragment was shown."""
+        ...
+
+    def recorded(self, payload: CompletePayload | EventPayload | SessionMeta) -> None:
+        """A record is on disk: a segment that it completes needs no net any more."""
+        ...
+
+    def halves(self) -> Sequence[Half]:
+        """What is known of the segments that are open exactly where the Trace ends."""
+        ...
+
+    def clear(self) -> None:
+        """All of it is on disk: forget it."""
         ...

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
+
+from msgspec.structs import replace
 
 from penguin_harness.contracts import Approve, Model, Permission, ThinkingLevel, Tools
+from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
+from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import user_content
-from penguin_harness.engine.loop import RunOptions, run_task
+from penguin_harness.engine.loop import RunOptions, Task, run_compaction, run_switch, run_task
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.run import Execution, Run
+from penguin_harness.engine.title import make_title
 from penguin_harness.errors import InputError, SessionError
 from penguin_harness.omnimessage import (
     Clock,
+    CompactionMode,
     CompletePayload,
     OmniMessage,
     SessionMeta,
@@ -23,7 +30,7 @@ from penguin_harness.omnimessage import (
     ToolCall,
     ToolSchema,
 )
-from penguin_harness.trace import SessionLock, Skipped, TraceWriter
+from penguin_harness.trace import SessionLock, Skipped, TraceWriter, next_file
 
 
 class Session:
@@ -38,6 +45,10 @@ class Session:
         tools: Tools,
         writer: TraceWriter,
         lock: SessionLock,
+        prompt: Callable[[], str],
+        policy: CompactionPolicy,
+        open_model: Callable[..., Awaitable[Model]],
+        owed: Sequence[HeadRecord] = (),
         skipped: Sequence[Skipped] = (),
     ) -> None:
         self.skipped = tuple(skipped)
@@ -47,6 +58,10 @@ class Session:
         self._tools = tools
         self._writer = writer
         self._lock = lock
+        self._prompt = prompt
+        self._policy = policy
+        self._open_model = open_model
+        self._owed = owed
         self._outlet = Outlet(context, writer, Clock(context.last_timestamp))
         self._execution: Execution | None = None
         self._closed = False
@@ -112,24 +127,64 @@ class Session:
         Raises InputError for anything else, and SessionError while another run is under way; nothing is written then.
         """
         inputs = [user_content(number, message) for number, message in enumerate(messages, 1)]
-        previous = self._idle()
+        self._check_idle()
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
         options = RunOptions(approve, thinking_level, max_turns, max_output_tokens)
+        return self._start(lambda control: run_task(inputs, self._task(control, options)))
 
-        async def drive(control: Control) -> None:
-            await run_task(
-                inputs,
-                meta=self._meta,
-                model=self._model,
-                tools=self._tools,
-                options=options,
-                control=control,
-                outlet=self._outlet,
-            )
+    def compactability(self) -> Literal["closed", "running", "empty"] | None:
+        """Why the context cannot be replaced now; None when it can."""
+        if self._closed:
+            return "closed"
+        if self._execution is not None and not self._execution.over:
+            return "running"
+        return None if self._outlet.context.committed else "empty"
 
-        self._execution = Execution(drive, self._outlet, previous)
-        return Run(self._execution)
+    def compact(self, mode: CompactionMode = "summarize") -> Run:
+        """Replace the context now: by a summary that its model writes, or by nothing. Iterate what is returned.
+
+        Raises SessionError when `compactability` has a reason against it.
+        """
+        self._check_idle()
+        if self.compactability() == "empty":
+            raise SessionError(f"{self.session_id} has nothing to compact: the model has not answered anything yet")
+        return self._start(lambda control: run_compaction(mode, self._task(control, RunOptions())))
+
+    async def switch_model(
+        self,
+        *,
+        provider: str | None = None,
+        model_id: str | None = None,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        client_type: str | None = None,
+        context_window: int | None = None,
+        model: Model | None = None,
+    ) -> Run:
+        """Go on with another model, in a new context: what was said so far is handed over in words.
+
+        The model is named as in `Agent.create_session`. Iterate what is returned: the head of the new context.
+        Raises ConfigError when the model is not there, SessionError while a run is under way.
+        """
+        self._check_idle()
+        chosen = model or await self._open_model(
+            provider=provider,
+            model_id=model_id,
+            base_url=base_url,
+            api_key=api_key,
+            client_type=client_type,
+            context_window=context_window,
+        )
+        self._check_idle()
+        return self._start(lambda control: self._switch(chosen, control))
+
+    async def title(self) -> str | None:
+        """A few words for the session, by its model; None when there is nothing to name or the model fails.
+
+        A request aside: it enters neither the context nor the Trace.
+        """
+        return await make_title(self._model, self.history)
 
     async def close(self) -> None:
         """Interrupt what runs and give everything back: tasks, processes, connections, files, the lock."""
@@ -154,13 +209,48 @@ class Session:
     ) -> None:
         await self.close()
 
-    def _idle(self) -> Execution | None:
-        """The run to wait for before the next one: one that is being interrupted."""
+    def _task(self, control: Control, options: RunOptions) -> Task:
+        return Task(
+            meta=self._meta,
+            model=self._model,
+            tools=self._tools,
+            outlet=self._outlet,
+            control=control,
+            compactor=Compactor(model=self._model, outlet=self._outlet, rotate=self._rotate),
+            policy=self._policy,
+            options=options,
+            owed=self._owed,
+        )
+
+    async def _switch(self, model: Model, control: Control) -> None:
+        before, self._model = self._model, model
+        renamed = replace(
+            self._meta,
+            provider=model.ref.provider,
+            model_id=model.ref.model_id,
+            model_context_window=model.context_window,
+        )
+        if self._outlet.context.meta is None:
+            self._meta = renamed
+        else:
+            await run_switch(self._task(control, RunOptions()), lambda: self._rotate(renamed))
+        await before.aclose()
+
+    def _rotate(self, meta: SessionMeta | None = None) -> SessionMeta:
+        """Go on in the next Trace file, with a prompt assembled anew."""
+        usage = self._outlet.context.usage
+        self._meta = replace(meta or self._meta, system_prompt=self._prompt(), session_usage=usage)
+        self._writer.move(next_file(self._writer.path))
+        return self._meta
+
+    def _start(self, drive: Callable[[Control], Awaitable[None]]) -> Run:
+        """Begin a run, behind one that is still being interrupted."""
+        before = self._execution
+        self._execution = Execution(drive, self._outlet, before if before is not None and not before.done else None)
+        return Run(self._execution)
+
+    def _check_idle(self) -> None:
         if self._closed:
             raise SessionError(f"{self.session_id} is closed; resume it with `agent.resume_session`")
-        current = self._execution
-        if current is None or current.done:
-            return None
-        if current.aborting or current.channel.closed:
-            return current
-        raise SessionError(f"{self.session_id} has a run under way; wait for its end or call its `abort` first")
+        if self._execution is not None and not self._execution.over:
+            raise SessionError(f"{self.session_id} has a run under way; wait for its end or call its `abort` first")

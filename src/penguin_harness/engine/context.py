@@ -67,6 +67,8 @@ class Context(Struct):
     """Totals of the session."""
     context_tokens: int = 0
     """Size of the context at the last committed request."""
+    first_tokens: int = 0
+    """Size of the context at its first committed request: what no compaction makes smaller."""
     turns: int = 0
     """Committed requests of this context."""
     requests: int = 0
@@ -93,6 +95,15 @@ class Context(Struct):
     def has_unsent(self) -> bool:
         """Whether there is anything that the model has not answered."""
         return len(self.messages) + len(self.pending()) > self.committed
+
+    def answered(self) -> tuple[CompletePayload, ...]:
+        """What the model has seen and answered, with the outputs of its last calls: what a summary is made of."""
+        behind = (payload for payload in self.messages[self.committed :] if isinstance(payload, ToolCallOutput))
+        return (*self.messages[: self.committed], *behind)
+
+    def unanswered(self) -> list[UserContent]:
+        """What the person, or the harness for them, said and the model has not answered."""
+        return [payload for payload in self.messages[self.committed :] if isinstance(payload, UserContent)]
 
     def open_calls(self) -> list[OpenCall]:
         """The calls that still need an output, in call order."""
@@ -200,6 +211,7 @@ def _request_end(state: Context, end: RequestEnd) -> None:
         state.committed = len(state.messages)
         state.turns += 1
         state.context_tokens = attempt.usage.total if attempt.usage else state.context_tokens
+        state.first_tokens = state.first_tokens or state.context_tokens
 
 
 def _compaction_begin(state: Context, event: CompactionBegin) -> None:

@@ -14,12 +14,15 @@ from msgspec import Struct
 from penguin_harness.contracts import Approve, Model, Request, ThinkingLevel, Tools
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.closing import closing_messages
+from penguin_harness.engine.compaction import CompactionPolicy, Compactor, Rotate, open_context, put_head
 from penguin_harness.engine.control import Control
+from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import steering
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.request import ask_model
-from penguin_harness.engine.retry import Ladder
-from penguin_harness.omnimessage import RequestBegin, RequestEnd, SessionMeta, Text, ToolListReady, UserContent
+from penguin_harness.engine.retry import Ladder, Verdict
+from penguin_harness.engine.room import Room
+from penguin_harness.omnimessage import CompactionMode, RequestBegin, SessionMeta, Text, ToolListReady, UserContent
 
 CUTS_IN_A_ROW = 3
 """Answers cut by the output limit, one after another, that end a run."""
@@ -34,65 +37,70 @@ class RunOptions(Struct, frozen=True):
     max_output_tokens: int | None = None
 
 
-async def run_task(
-    inputs: Sequence[UserContent],
-    *,
-    meta: SessionMeta,
-    model: Model,
-    tools: Tools,
-    options: RunOptions,
-    control: Control,
-    outlet: Outlet,
-) -> None:
+class Task(Struct, frozen=True):
+    """The parties of a run, and how the caller wants it."""
+
+    meta: SessionMeta
+    model: Model
+    tools: Tools
+    outlet: Outlet
+    control: Control
+    compactor: Compactor
+    policy: CompactionPolicy = CompactionPolicy()
+    options: RunOptions = RunOptions()
+    owed: Sequence[HeadRecord] = ()
+    """What a crash left out of the head of the current file."""
+
+
+async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
     """Drive one task to its end. Cancelling it closes everything that is open and raises on."""
-    context = outlet.context
-    open_task(inputs, meta=meta, outlet=outlet)
+    outlet, options = task.outlet, task.options
+    open_task(task, keep_undecided=not inputs)
+    for content in inputs:
+        outlet.record(content)
     await asyncio.sleep(0)  # an abort that came before the start takes effect here, the input being on disk
-    if context.tools != tools.schemas:
-        outlet.emit(ToolListReady(tools.schemas))
+    offer_tools(task)
     if not inputs:
-        await answer_undecided(tools, options, outlet)
+        await answer_undecided(task)
+    room = Room(
+        task.compactor,
+        task.policy,
+        window=task.model.context_window,
+        outlet=outlet,
+        control=task.control,
+        thinking_level=options.thinking_level,
+    )
     turns = cuts = 0
     while True:
-        end = await run_turn(model=model, tools=tools, options=options, control=control, outlet=outlet)
-        if end.status != "completed":
-            return
-        if not (context.attempt and context.attempt.calls) and not control.steering:
+        await room.make()
+        verdict = await run_turn(task)
+        if verdict.overflow and await room.after_overflow():
+            continue
+        attempt = outlet.context.attempt
+        if verdict.end.status != "completed" or not ((attempt and attempt.calls) or task.control.steering):
             return
         turns += 1
-        cuts = cuts + 1 if end.error_code == "output_limit" else 0
+        cuts = cuts + 1 if verdict.end.error_code == "output_limit" else 0
         if cuts == CUTS_IN_A_ROW:
             outlet.emit(notice(f"The run stopped: {cuts} answers in a row were cut by the output limit."))
             return
         if turns == options.max_turns:
             outlet.emit(notice(f"The run stopped at its limit of {turns} turns; the task may be unfinished."))
             return
-        for content in control.take_steering():
+        for content in task.control.take_steering():
             outlet.emit(steering(content))
 
 
-def open_task(inputs: Sequence[UserContent], *, meta: SessionMeta, outlet: Outlet) -> None:
-    """What a task begins with on disk: the meta record, what a dead process owes, the input."""
-    context = outlet.context
-    if context.meta is None:
-        outlet.record(meta)
-    for closing in closing_messages(context, keep_undecided=not inputs):
-        outlet.emit(closing)
-    for content in inputs:
-        outlet.record(content)
-
-
-async def run_turn(*, model: Model, tools: Tools, options: RunOptions, control: Control, outlet: Outlet) -> RequestEnd:
+async def run_turn(task: Task) -> Verdict:
     """One request, tried until it is committed or given up, and its calls, each answered when this returns."""
     ladder = Ladder()
     clock = asyncio.get_running_loop().time
     while True:
-        calls = Calls(tools, options.approve, outlet)
+        calls = Calls(task.tools, task.options.approve, task.outlet)
         try:
-            end = await ask_model(
-                begin_request(options, outlet), model=model, calls=calls, ladder=ladder, outlet=outlet
-            )
-            ended = clock()
+            request = begin_request(task)
+            verdict = await ask_model(request, model=task.model, calls=calls, ladder=ladder, outlet=task.outlet)
+            end, ended = verdict.end, clock()
             await (calls.finish() if end.status == "completed" else calls.finish_decided())
         except asyncio.CancelledError:
             await calls.stop()
@@ -101,28 +109,61 @@ async def run_turn(*, model: Model, tools: Tools, options: RunOptions, control: 
             await calls.cancel()
             raise
         if end.retry_in_ms is None:
-            return end
-        await control.wait(ended + end.retry_in_ms / 1000)
+            return verdict
+        await task.control.wait(ended + end.retry_in_ms / 1000)
 
 
-def begin_request(options: RunOptions, outlet: Outlet) -> Request:
+async def run_compaction(mode: CompactionMode, task: Task) -> None:
+    """Replace the context because somebody asked for it."""
+    open_task(task, keep_undecided=False)
+    offer_tools(task)
+    await task.compactor.compact("manual", mode, control=task.control, thinking_level=task.options.thinking_level)
+
+
+async def run_switch(task: Task, rotate: Rotate) -> None:
+    """Go on with another model: a new context, with what was said so far handed over in words."""
+    open_task(task, keep_undecided=False)
+    open_context(task.outlet, rotate, streamed=True)
+
+
+def open_task(task: Task, *, keep_undecided: bool) -> None:
+    """What a task begins with on disk, before its input: the meta record, and what a dead process owes."""
+    context, outlet = task.outlet.context, task.outlet
+    if context.meta is None:
+        outlet.record(task.meta)
+    if context.requests == 0:
+        for record in task.owed:
+            put_head(record, outlet)
+    for closing in closing_messages(context, keep_undecided=keep_undecided):
+        outlet.emit(closing)
+    if context.compacted is not None:
+        task.compactor.open_next()
+
+
+def offer_tools(task: Task) -> None:
+    """Say which tools the requests offer, when the context does not know it."""
+    if task.outlet.context.tools != task.tools.schemas:
+        task.outlet.emit(ToolListReady(task.tools.schemas))
+
+
+def begin_request(task: Task) -> Request:
     """The request that the context stands for now."""
-    outlet.emit(RequestBegin())
-    context = outlet.context
+    task.outlet.emit(RequestBegin())
+    context = task.outlet.context
     return Request(
         system_prompt=context.meta.system_prompt if context.meta else "",
         messages=tuple(context.messages),
         tools=context.tools or (),
-        thinking_level=options.thinking_level,
-        max_output_tokens=options.max_output_tokens,
+        thinking_level=task.options.thinking_level,
+        max_output_tokens=task.options.max_output_tokens,
     )
 
 
-async def answer_undecided(tools: Tools, options: RunOptions, outlet: Outlet) -> None:
+async def answer_undecided(task: Task) -> None:
     """Go on where the Trace stops: calls of a committed request that nobody decided are asked, in order."""
-    calls = Calls(tools, options.approve, outlet)
+    calls = Calls(task.tools, task.options.approve, task.outlet)
     try:
-        for call in outlet.context.open_calls():
+        for call in task.outlet.context.open_calls():
             calls.add(call.call)
         await calls.finish()
     except asyncio.CancelledError:

@@ -17,10 +17,10 @@ from penguin_harness.omnimessage import (
     ModelMessage,
     OmniMessage,
     PartialPayload,
+    RequestBegin,
     RequestEnd,
     SessionMeta,
     SessionMetaMessage,
-    Text,
     ToolCallOutput,
     encode,
 )
@@ -28,7 +28,7 @@ from penguin_harness.omnimessage import (
 Emitted: TypeAlias = tuple[OmniMessage, bytes | None]
 """A message and its line; a fragment has none until somebody forwards it."""
 
-_COMMITS = frozenset({SessionMeta, Text, ApprovalDecision, ToolCallOutput, RequestEnd, CompactionEnd})
+_COMMITS = frozenset({SessionMeta, RequestBegin, ApprovalDecision, ToolCallOutput, RequestEnd, CompactionEnd})
 
 
 class Outlet:
@@ -45,7 +45,7 @@ class Outlet:
         """Stream a fragment, which is not recorded."""
         self.channel.put((ModelMessage(self._clock.now(), fragment), None))
 
-    def emit(self, payload: CompletePayload | EventPayload) -> None:
+    def emit(self, payload: CompletePayload | EventPayload | SessionMeta) -> None:
         """Record a payload, then stream it. Raises TraceError, and streams nothing, when it cannot be recorded."""
         self.channel.put(self._write(payload))
 

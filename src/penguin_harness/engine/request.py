@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from typing import Protocol
 
 from penguin_harness.contracts import Model, Outcome, Request
-from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.estimate import estimate
 from penguin_harness.engine.outlet import Outlet
-from penguin_harness.engine.retry import Ladder
+from penguin_harness.engine.retry import Ladder, Verdict
 from penguin_harness.engine.segmenter import Segmenter
 from penguin_harness.engine.segments import MalformedStream
 from penguin_harness.errors import PenguinError
@@ -18,8 +18,20 @@ from penguin_harness.omnimessage import AssistantContent, RequestEnd, TokenUsage
 NO_END = Outcome("retryable", "malformed", "the stream stopped without an end")
 
 
-async def ask_model(request: Request, *, model: Model, calls: Calls, ladder: Ladder, outlet: Outlet) -> RequestEnd:
-    """Stream one answer; each complete call goes to `calls` as it arrives. Returns the record that ended it."""
+class CallTaker(Protocol):
+    """Takes the calls of one answer: to run them, or to answer them at once."""
+
+    def add(self, call: ToolCall) -> None:
+        """A complete call arrived."""
+        ...
+
+    def answer_cut(self) -> None:
+        """The answer was committed: its cut calls are answered, since they do not run."""
+        ...
+
+
+async def ask_model(request: Request, *, model: Model, calls: CallTaker, ladder: Ladder, outlet: Outlet) -> Verdict:
+    """Stream one answer; each complete call goes to `calls` as it arrives. Returns what came of it."""
 
     def take(content: AssistantContent) -> None:
         outlet.emit(content)
@@ -34,9 +46,9 @@ async def ask_model(request: Request, *, model: Model, calls: Calls, ladder: Lad
         outlet.emit(RequestEnd("aborted", "user_abort"))
         raise
     segmenter.close("fatal" if outcome.error_code == "output_limit" else outcome.status)
-    if outcome.status != "completed":
-        return _failed(outcome, ladder, outlet)
-    return _completed(outcome, request, calls, ladder, outlet)
+    if outcome.status == "completed":
+        return Verdict(_completed(outcome, request, calls, ladder, outlet))
+    return Verdict(_failed(outcome, ladder, outlet), outcome.overflow)
 
 
 async def _stream(request: Request, model: Model, segmenter: Segmenter, outlet: Outlet) -> Outcome:
@@ -69,7 +81,7 @@ def _failed(outcome: Outcome, ladder: Ladder, outlet: Outlet) -> RequestEnd:
     return end
 
 
-def _completed(outcome: Outcome, request: Request, calls: Calls, ladder: Ladder, outlet: Outlet) -> RequestEnd:
+def _completed(outcome: Outcome, request: Request, calls: CallTaker, ladder: Ladder, outlet: Outlet) -> RequestEnd:
     attempt = outlet.context.attempt
     usage = outcome.usage or estimate(request, attempt.content if attempt else ())
     outlet.emit(TokenUsage(outlet.context.usage + usage, usage, estimated=outcome.usage is None))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from penguin_harness.contracts import Outcome
+from penguin_harness.omnimessage import RequestEnd
 
 FIRST_WAIT_MS = 2_000
 LONGEST_WAIT_MS = 30_000
@@ -11,6 +14,14 @@ LONGEST_ASKED_MS = 60_000
 
 WITHOUT_PROGRESS = 5
 IN_ALL = 20
+
+
+class Verdict(Struct, frozen=True):
+    """What came of one attempt."""
+
+    end: RequestEnd
+    overflow: bool = False
+    """The provider says that the request does not fit into the model's window."""
 
 
 class Ladder:
@@ -25,10 +36,17 @@ class Ladder:
         """The attempt failed: milliseconds until the next one, or None when the turn is given up."""
         if outcome.status != "retryable":
             return None
+        return self._climb(outcome.retry_after_ms, progress=progress)
+
+    def without_summary(self) -> int | None:
+        """A summary was asked for and none came: milliseconds until the next attempt, or None."""
+        return self._climb(None, progress=False)
+
+    def _climb(self, asked: int | None, *, progress: bool) -> int | None:
         self._without_progress = 1 if progress else self._without_progress + 1
         if self._without_progress > WITHOUT_PROGRESS or self.attempt > IN_ALL:
             return None
         self.attempt += 1
-        if outcome.retry_after_ms is not None:
-            return min(max(outcome.retry_after_ms, 0), LONGEST_ASKED_MS)
+        if asked is not None:
+            return min(max(asked, 0), LONGEST_ASKED_MS)
         return min(FIRST_WAIT_MS * 2 ** (self._without_progress - 1), LONGEST_WAIT_MS)

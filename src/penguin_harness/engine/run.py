@@ -39,9 +39,14 @@ class Execution:
         """Whether nothing of it runs any more."""
         return self._task.done()
 
+    @property
+    def over(self) -> bool:
+        """Whether the task is ending or has ended: another one may be started, and waits for it."""
+        return self.done or self.aborting or self.channel.closed
+
     def steer(self, content: Sequence[UserContent]) -> bool:
         """Queue words for the next input; False when there will be none."""
-        if self.aborting or self.channel.closed:
+        if self.over:
             return False
         self.control.steer(content)
         return True
@@ -50,7 +55,7 @@ class Execution:
         """End the announced wait; False when there is none."""
         attempt = self._outlet.context.attempt
         end = None if attempt is None else attempt.end
-        if self.aborting or self.channel.closed or end is None or end.retry_in_ms is None:
+        if self.over or end is None or end.retry_in_ms is None:
             return False
         self.control.hurry()
         return True

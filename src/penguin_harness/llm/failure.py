@@ -17,6 +17,13 @@ MESSAGE_LIMIT = 1000
 """Characters of an error message that are kept."""
 
 _BUSY = re.compile(r"quota|rate.?limit|\blimit|overload|capacity|throttl|too many|unavailable|busy", re.IGNORECASE)
+_OVERFLOW = re.compile(
+    r"context.?length|context.?window|context.?size|context.?limit|maximum context|prompt is too long|input is too long"
+    r"|too many (?:input )?tokens|token limit|tokens? (?:count )?exceeds?|exceeds? the (?:maximum|max)[^.]*tokens"
+    r"|reduce the length|request too large|too large for model",
+    re.IGNORECASE,
+)
+"""How providers word that a request does not fit into the model's window."""
 _TRANSIENT = ("ratelimit", "toomany", "overload", "quota", "capacity", "throttl", "timeout", "unavailable", "server")
 _CREDENTIALS = ("auth", "apikey", "permission", "forbidden", "accessdenied")
 _DEFINITIVE = ("invalid", "badrequest", "contextlength", "notfound", "unsupported", "toolarge", "contentpolicy")
@@ -34,7 +41,8 @@ class TransportError(Exception):
 
     def outcome(self, usage: TokenCounts | None = None) -> Outcome:
         """The last item of the stream that it ends; the message is cut here, when nothing secret is left in it."""
-        return Outcome(self.status, self.code, self.message[:MESSAGE_LIMIT], usage, self.retry_after_ms)
+        overflow = self.code == "rejected" and _OVERFLOW.search(self.message) is not None
+        return Outcome(self.status, self.code, self.message[:MESSAGE_LIMIT], usage, self.retry_after_ms, overflow)
 
 
 def malformed(message: str) -> TransportError:

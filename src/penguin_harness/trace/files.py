@@ -40,12 +40,12 @@ def context_file(traces: Path, session_id: str, number: int) -> Path:
     return traces / session_day(session_id) / f"{session_id}_{number:03d}.jsonl"
 
 
-def context_number(path: Path) -> int:
-    """The number in a Trace file's name."""
+def next_file(path: Path) -> Path:
+    """The file of the context behind the one in `path`."""
     match = _FILE.fullmatch(path.name)
     if match is None:
         raise SessionError(f"{path.name!r} is not the name of a Trace file: <session_id>_<NNN>.jsonl")
-    return int(match[3])
+    return path.with_name(f"{match[1]}_{int(match[3]) + 1:03d}.jsonl")
 
 
 def session_day(session_id: str) -> str:

@@ -37,6 +37,12 @@ class TraceWriter:
         except OSError as error:
             raise TraceError(f"cannot write the Trace {self.path}: {error.strerror or error}") from None
 
+    def move(self, path: Path) -> None:
+        """Go on in another file."""
+        self.close()
+        self.path = path
+        self._torn = False
+
     def close(self) -> None:
         """Close the file; a later append opens it again."""
         file, self._file = self._file, -1
