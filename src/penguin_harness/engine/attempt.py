@@ -26,6 +26,11 @@ class OpenCall(Struct):
         """Whether the call itself did not arrive whole."""
         return self.call.stop_reason != "completed"
 
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether it was allowed, and nobody knows what came of it."""
+        return self.decision == "allow" and self.output is None and not self.is_cut
+
 
 class Attempt(Struct):
     """What a request produced; `end` is None while it streams."""

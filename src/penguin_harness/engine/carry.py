@@ -38,11 +38,14 @@ def closing_end(attempt: Attempt) -> RequestEnd:
     return RequestEnd("aborted", "process_exited", "The process ended during the request.")
 
 
-def closing_output(call: OpenCall) -> ToolCallOutput:
-    """The output of a call that nobody will answer any more."""
+def closing_output(call: OpenCall, shown: str = "") -> ToolCallOutput:
+    """The output of a call that nobody will answer any more; `shown` is what its tool is known to have said."""
     if call.is_cut:
         return ToolCallOutput("user", CUT, call.call.tool_call_id, stop_reason="fatal")
     text = {"allow": UNCERTAIN, "deny": DENIED, "forbidden": FORBIDDEN, None: NOT_RUN}[call.decision]
+    if shown and call.is_uncertain:
+        line_end = "" if shown.endswith("\n") else "\n"
+        text = f"{shown}{line_end}{text}"
     return ToolCallOutput("user", text, call.call.tool_call_id, stop_reason="aborted")
 
 

@@ -138,21 +138,19 @@ class Compactor:
             if verdict.overflow and halvings < SHORTEST:
                 halvings += 1
                 continue
-            wait = end.retry_in_ms
             if end.status == "completed":
                 problem = self._problem(calls)
                 if problem is None:
                     return None
-                wait = ladder.without_summary()
-                if wait is None:
+                if not ladder.without_summary():
                     return "retryable", "malformed", f"no attempt brought a summary: {problem}"
-            elif wait is None:
+            elif end.retry_in_ms is None:
                 return _failure(end, overflow=verdict.overflow)
             else:
                 problem = end.error_message if end.error_code == "malformed" else None
+                await control.wait(asked + end.retry_in_ms / 1000)
             if problem is not None:
                 outlet.emit(Text("user", WRONG.format(problem=problem), sender="harness"))
-            await control.wait(asked + wait / 1000)
 
     def _problem(self, calls: _NoCalls) -> str | None:
         if calls.any:

@@ -134,8 +134,9 @@ def open_task(task: Task, *, keep_undecided: bool) -> None:
     if context.requests == 0:
         for record in task.owed:
             put_head(record, outlet)
-    for closing in closing_messages(context, keep_undecided=keep_undecided):
+    for closing in closing_messages(context, outlet.tail.halves(), keep_undecided=keep_undecided):
         outlet.emit(closing)
+    outlet.tail.clear()
     if context.compacted is not None:
         task.compactor.open_next()
 

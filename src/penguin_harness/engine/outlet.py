@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from penguin_harness.contracts import Recorder
+from penguin_harness.contracts import Recorder, Tail
 from penguin_harness.engine.channel import Channel
 from penguin_harness.engine.context import Context, fold
 from penguin_harness.omnimessage import (
@@ -34,8 +34,9 @@ _COMMITS = frozenset({SessionMeta, RequestBegin, ApprovalDecision, ToolCallOutpu
 class Outlet:
     """Where everything that happens in a session goes, in the order in which it happens."""
 
-    def __init__(self, context: Context, recorder: Recorder, clock: Clock) -> None:
+    def __init__(self, context: Context, recorder: Recorder, clock: Clock, tail: Tail) -> None:
         self.context = context
+        self.tail = tail
         self.channel: Channel[Emitted] = Channel(0)
         """Where the stream goes: to the consumer of the run that is under way."""
         self._recorder = recorder
@@ -44,6 +45,7 @@ class Outlet:
     def stream(self, fragment: PartialPayload) -> None:
         """Stream a fragment, which is not recorded."""
         self.channel.put((ModelMessage(self._clock.now(), fragment), None))
+        self.tail.note(fragment)
 
     def emit(self, payload: CompletePayload | EventPayload | SessionMeta) -> None:
         """Record a payload, then stream it. Raises TraceError, and streams nothing, when it cannot be recorded."""
@@ -58,6 +60,7 @@ class Outlet:
         line = encode(message)
         self._recorder.append(line, commit=type(payload) in _COMMITS)
         fold(self.context, message)
+        self.tail.recorded(payload)
         return message, line
 
     def _enveloped(self, payload: CompletePayload | EventPayload | SessionMeta) -> OmniMessage:

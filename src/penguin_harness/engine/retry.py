@@ -38,9 +38,9 @@ class Ladder:
             return None
         return self._climb(outcome.retry_after_ms, progress=progress)
 
-    def without_summary(self) -> int | None:
-        """A summary was asked for and none came: milliseconds until the next attempt, or None."""
-        return self._climb(None, progress=False)
+    def without_summary(self) -> bool:
+        """A summary was asked for and none came: whether to ask again, at once, since nothing was overloaded."""
+        return self._climb(None, progress=False) is not None
 
     def _climb(self, asked: int | None, *, progress: bool) -> int | None:
         self._without_progress = 1 if progress else self._without_progress + 1

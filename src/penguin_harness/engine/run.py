@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from operator import itemgetter
 from types import TracebackType
 from typing import Generic, TypeVar
 
@@ -205,8 +206,7 @@ class Run:
             self._execution.abandon()
 
 
-def _message(emitted: Emitted) -> OmniMessage:
-    return emitted[0]
+_message: Callable[[Emitted], OmniMessage] = itemgetter(0)
 
 
 def _line(emitted: Emitted) -> bytes:

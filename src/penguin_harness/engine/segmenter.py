@@ -42,14 +42,14 @@ class Segmenter:
     def push(self, delta: ModelDelta) -> None:
         """Take the next delta. Raises MalformedStream for a fragment that fits no call."""
         match delta:
-            case TextDelta(text=piece):
-                self._prose(TextSegment, piece, delta)
-            case ThinkingDelta(thinking=piece):
-                self._prose(ThinkingSegment, piece, delta)
-            case CallDelta(arguments=piece):
+            case TextDelta():
+                self._prose(TextSegment, delta.text, delta)
+            case ThinkingDelta():
+                self._prose(ThinkingSegment, delta.thinking, delta)
+            case CallDelta():
                 call = self._call(delta)
                 if call is not None:
-                    self._extend(call, piece, delta.fidelity)
+                    self._extend(call, delta.arguments, delta.fidelity)
             case BlockDelta(payload=payload):
                 self._begin(WholeSegment(payload))
             case BlockEnd():
@@ -74,7 +74,13 @@ class Segmenter:
             if not piece and delta.fidelity is UNSET:
                 return
             last = self._begin(kind(delta.block))
-        self._extend(last, piece, delta.fidelity)
+        self._touched = last
+        if delta.fidelity is not UNSET:
+            last.fidelity = delta.fidelity
+        if piece:
+            last.add(piece, self._stream if last is self._segments[0] else None)
+        if len(self._segments) > 1:
+            self._advance()
 
     def _extend(self, segment: Segment, piece: str, fidelity: Raw | UnsetType) -> None:
         self._touched = segment
