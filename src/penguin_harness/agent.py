@@ -103,13 +103,14 @@ class Agent:
             source=source,
         )
         toolbox = await self._toolbox(meta, tools, api_key)
+        lock = self._lock(meta.session_id)
         return Session(
             meta=meta,
             context=Context(),
             model=model,
             tools=toolbox,
-            writer=TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability),
-            lock=self._lock(meta.session_id),
+            writer=TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability, lock.check),
+            lock=lock,
             prompt=lambda: self._prompt(folder),
             policy=compaction,
             open_model=self.open_model,
@@ -156,7 +157,7 @@ class Agent:
             context=resumed.context,
             model=model,
             tools=toolbox,
-            writer=TraceWriter(resumed.path, durability),
+            writer=TraceWriter(resumed.path, durability, lock.check),
             lock=lock,
             prompt=lambda: self._prompt(Path(meta.workspace)),
             policy=compaction,

@@ -12,13 +12,23 @@ from typing import Any
 
 import pytest
 
-from penguin_harness import Abort, PartialText, RequestEnd, Run, ToolCall, ToolCallOutput, TraceError
+from penguin_harness import (
+    Abort,
+    PartialText,
+    RequestEnd,
+    Run,
+    Session,
+    ToolCall,
+    ToolCallOutput,
+    TraceError,
+    user_text,
+)
 from penguin_harness.contracts import CallDelta, TextDelta
 from penguin_harness.llm.script import Script, call, say, think
 from penguin_harness.omnimessage import is_partial
 from penguin_harness.trace import read_messages
 from tests.engine.test_context import assert_legal
-from tests.support import Watched, kinds, live_context, outputs, quiet, texts, until, watched
+from tests.support import Watched, kinds, live_context, new_agent, outputs, quiet, texts, until, watched
 
 
 def never() -> asyncio.Event:
@@ -333,3 +343,39 @@ async def test_a_trace_that_cannot_be_written_stops_the_run_at_once_and_is_told(
         assert outputs(seen)["a"][1] == "aborted"
         session.forget_stream()
     assert ran == [1]
+
+
+async def close_run(run: Run, session: Session) -> None:
+    assert session
+    await run.aclose()
+
+
+async def leave_block(run: Run, session: Session) -> None:
+    assert session
+    async with run:
+        pass
+
+
+async def close_session(run: Run, session: Session) -> None:
+    assert run
+    await session.close()
+
+
+@pytest.mark.parametrize("close", [close_run, leave_block, close_session], ids=lambda way: way.__name__)
+async def test_what_could_not_be_recorded_is_told_to_whoever_closes(
+    tmp_path: Path, close: Callable[[Run, Session], Awaitable[None]]
+) -> None:
+    """B118: nothing is claimed saved that is not, also when nobody reads any more."""
+    agent = await new_agent(tmp_path)
+    session = await agent.create_session(model=Script([[say("x"), never()]]))
+    run = session.run([user_text("hi")])
+    await until(lambda: live_context(session).requests == 1)
+
+    def full(line: bytes, *, commit: bool = False) -> None:
+        raise TraceError("cannot write the Trace: No space left on device")
+
+    session._writer.append = full  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(TraceError, match="No space left"):
+        await close(run, session)
+    await session.close()
+    assert not list(tmp_path.rglob("*.lock"))

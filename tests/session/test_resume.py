@@ -190,6 +190,27 @@ async def test_a_session_has_one_writer(tmp_path: Path) -> None:
     await (await agent.resume_session(session.session_id, model=Script([]))).close()
 
 
+async def test_an_owner_whose_lock_was_removed_cannot_write_any_more(tmp_path: Path) -> None:
+    """A stale owner is told at once, the new one goes on undisturbed, and no record is lost or mixed."""
+    agent = await new_agent(tmp_path)
+    model = Script([[say("one")], [say("never")]])
+    async with await agent.create_session(model=model) as stale:
+        async for _ in stale.run([user_text("hi")]):
+            pass
+        [lock] = list(tmp_path.rglob("*.lock"))
+        lock.unlink()
+        async with await agent.resume_session(stale.session_id, model=Script([[say("two")]])) as owner:
+            with pytest.raises(TraceLocked, match="is not ours any more"):
+                async for _ in stale.run([user_text("mine")]):
+                    pass
+            async for _ in owner.run([user_text("yours")]):
+                assert_law_1(owner)
+            await stale.close()
+            assert lock.exists()
+    assert texts(read_messages(owner.trace_path)) == ["one", "two"]
+    assert_conforms(check(read_lines(owner.trace_path), "trace", finished=True))
+
+
 async def test_the_newest_context_of_that_session_is_resumed_and_no_other(tmp_path: Path) -> None:
     """B121, B123: by id, whatever modification times and copies there are; its model is the one of that file."""
     session = await recorded(tmp_path, [[say("first context")]])

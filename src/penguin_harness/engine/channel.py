@@ -51,6 +51,11 @@ class Channel(Generic[T]):
         self.unbound()
         self._wake_reader()
 
+    def take_error(self) -> BaseException | None:
+        """The error that closed the channel, for the first who asks."""
+        error, self._error = self._error, None
+        return error
+
     def take(self) -> T | None:
         """The next item if one is there."""
         if not self._items:
@@ -64,8 +69,7 @@ class Channel(Generic[T]):
         """The next item. Raises StopAsyncIteration at the end, or the error that closed the channel, once."""
         while (item := self.take()) is None:
             if self.closed:
-                error, self._error = self._error, None
-                raise error or StopAsyncIteration
+                raise self.take_error() or StopAsyncIteration
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
         return item

@@ -12,7 +12,7 @@ from penguin_harness.engine.channel import Channel
 from penguin_harness.engine.control import Control
 from penguin_harness.engine.intake import user_content
 from penguin_harness.engine.outlet import Emitted, Outlet
-from penguin_harness.errors import TraceError
+from penguin_harness.errors import PenguinError, TraceError
 from penguin_harness.omnimessage import Abort, OmniMessage, UserContent, encode, model_message
 
 T = TypeVar("T")
@@ -86,6 +86,13 @@ class Execution:
     async def wait(self) -> None:
         """Wait until the task has ended and everything of it is closed."""
         await asyncio.wait([self._task])
+
+    async def end(self) -> None:
+        """Interrupt the task if it still runs, wait for it, and raise what ended it if nobody has met it yet."""
+        self.abort()
+        await self.wait()
+        if (error := self.channel.take_error()) is not None:
+            raise error
 
     async def _execute(self) -> None:
         error: BaseException | None = None
@@ -189,9 +196,11 @@ class Run:
         return self._execution.retry_now()
 
     async def aclose(self) -> None:
-        """Interrupt the task if it still runs, and wait until nothing of it is left."""
-        self._execution.abort()
-        await self._execution.wait()
+        """Interrupt the task if it still runs, and wait until nothing of it is left.
+
+        Raises what ended the task if nobody has met it yet, as a Trace that could not be written.
+        """
+        await self._execution.end()
 
     async def __aenter__(self) -> Run:
         return self
@@ -199,7 +208,11 @@ class Run:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.aclose()
+        try:
+            await self.aclose()
+        except PenguinError:
+            if error is None:
+                raise
 
     def __del__(self) -> None:
         if not self._read:

@@ -29,12 +29,20 @@ class SessionLock:
         self.path = path
         self._file = _acquire(path)
 
+    def check(self) -> None:
+        """Raise TraceLocked when the lock is not ours any more: its file was removed, and somebody else may write."""
+        if os.fstat(self._file).st_nlink == 0:
+            name = self.path.name.removesuffix(".lock")
+            raise TraceLocked(f"{name} is not ours any more: its lock was removed; resume it to go on writing")
+
     def release(self) -> None:
         """Give the lock back; a second time does nothing."""
         file, self._file = self._file, -1
-        if file >= 0:
+        if file < 0:
+            return
+        if os.fstat(file).st_nlink:  # else the path is somebody else's lock by now
             self.path.unlink(missing_ok=True)
-            os.close(file)
+        os.close(file)
 
 
 def _acquire(path: Path) -> int:
@@ -78,3 +86,18 @@ def _owner(file: int) -> str:
         return "another process"
     here = "this process" if owner.pid == os.getpid() and owner.host == socket.gethostname() else f"process {owner.pid}"
     return f"{here} on {owner.host} since {owner.since}"
+
+
+def lock_holder(path: Path) -> str | None:
+    """Who holds the lock at this path, in words; None when nobody does. Writes nothing."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # no lock file, or none that we may know of
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _owner(file)
+    finally:
+        os.close(file)
+    return None

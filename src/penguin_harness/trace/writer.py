@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -15,14 +16,18 @@ Durability: TypeAlias = Literal["process", "power"]
 class TraceWriter:
     """Appends to the Trace file at `path`, which is made with the first record."""
 
-    def __init__(self, path: Path, durability: Durability = "process") -> None:
+    def __init__(self, path: Path, durability: Durability = "process", guard: Callable[[], None] | None = None) -> None:
+        """`guard` raises when this writer must not write any more; it is asked before each record."""
         self.path = path
+        self._guard = guard
         self._sync = durability == "power"
         self._file = -1
         self._torn = False
 
     def append(self, line: bytes, *, commit: bool = False) -> None:
         """Write one record. Raises TraceError when it could not be written whole; the next record stands apart."""
+        if self._guard is not None:
+            self._guard()
         try:
             if self._file < 0:
                 self._open()
