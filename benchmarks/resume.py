@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from penguin_harness.engine.context import Context, fold
 from penguin_harness.omnimessage import (
@@ -27,7 +29,12 @@ from penguin_harness.omnimessage import (
 )
 from penguin_harness.trace import read_messages
 
-LINES = 100_000
+
+class Cost(NamedTuple):
+    """CPU seconds of read and fold, and their ratio to those of `decode_lines` on the whole file."""
+
+    seconds: float
+    ratio: float
 
 
 def turn(number: int) -> list[OmniMessage]:
@@ -46,27 +53,28 @@ def turn(number: int) -> list[OmniMessage]:
 
 
 @cache
-def trace() -> Path:
-    """A Trace of 100,000 lines, made once."""
+def trace(lines: int) -> Path:
+    """A Trace of so many lines, made once."""
     path = Path(tempfile.mkdtemp()) / "session-2026-12-01-09-00-00-00000000_001.jsonl"
     meta = SessionMeta("session-2026-12-01-09-00-00-00000000", "custom", "m", 128_000, "prompt", "/state", "/work")
-    messages: list[OmniMessage] = [session_meta(meta), user_text("Read it all."), tool_list_ready([])]
-    number = 0
-    while len(messages) < LINES:
-        messages += turn(number)
-        number += 1
-    path.write_bytes(b"".join(encode(message) + b"\n" for message in messages))
+    head: list[OmniMessage] = [session_meta(meta), user_text("Read it all."), tool_list_ready([])]
+    with path.open("wb") as file:
+        file.writelines(encode(message) + b"\n" for message in head)
+        for number in range((lines - len(head)) // len(turn(0))):
+            file.writelines(encode(message) + b"\n" for message in turn(number))
     return path
 
 
-def resume_ratio() -> float:
-    """CPU time of read and fold, over that of `decode_lines` on the whole file."""
-    path = trace()
+def resume_cost(lines: int) -> Cost:
+    """Resume the Trace of so many lines, and decode it bare."""
+    path = trace(lines)
     started = time.process_time()
     decode_lines(path.read_bytes())
     bare = time.process_time() - started
+    gc.collect()
     started = time.process_time()
     state = Context()
     for message in read_messages(path):
         fold(state, message)
-    return (time.process_time() - started) / bare
+    seconds = time.process_time() - started
+    return Cost(seconds, seconds / bare)

@@ -13,13 +13,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from benchmarks.resume import resume_ratio
+from benchmarks.resume import resume_cost
 
 ROOT = Path(__file__).parent.parent
 BASELINE, SKETCH, PENGUIN = "httpx_json", "aiohttp_msgspec", "penguin"
 DRIVERS = (BASELINE, SKETCH, PENGUIN)
 WARM = "stream-200,tools-2"
 TIMEOUT = 120
+GROWTH = (100, 500)
+LATE = 20
+"""Turns at the end of a session that are measured."""
+LINES = (100_000, 1_000_000)
 
 
 class Measure(NamedTuple):
@@ -74,14 +78,18 @@ class Results(NamedTuple):
     where: str
     rounds: int
     rows: list[Row]
-    growth: dict[str, list[float]]
-    resume: list[float]
+    growth: dict[int, dict[str, list[float]]]
+    """By length of the session: a late turn over one of a 10-turn session."""
+    resume: dict[int, list[float]]
+    """By lines of the Trace: reading and folding over bare decoding."""
+    linear: float
+    """Seconds a line of the longest Trace over those of the next shorter one."""
 
 
 def run(plan: Plan) -> Results:
     """All measures; progress on stderr."""
     rows = {m.name: Row(m.title, m.unit, m.budget, {d: [] for d in DRIVERS}) for m in MEASURES if plan.wants(m.name)}
-    growth: dict[str, list[float]] = {driver: [] for driver in DRIVERS}
+    growth: dict[int, dict[str, list[float]]] = {turns: {driver: [] for driver in DRIVERS} for turns in GROWTH}
     first = Row("first token from process start", "ms", "≤ 1.5 ×", {driver: [] for driver in DRIVERS})
     with server() as url:
         for number in range(plan.rounds + 1):
@@ -90,14 +98,19 @@ def run(plan: Plan) -> Results:
                     figure = slope(driver, url, measure.scenario, measure.small, measure.units)
                     rows[measure.name].figures[driver] += [figure * 1e6] if number else []
                 if plan.wants("growth"):
-                    growth[driver] += [turn_growth(driver, url)] if number else []
+                    for turns in GROWTH if number else ():
+                        growth[turns][driver].append(turn_growth(driver, url, turns))
                 if plan.wants("first"):
                     figure = play(driver, url, "stream-1", warm="")["first_cpu"] * 1e3
                     first.figures[driver] += [figure] if number else []
             sys.stderr.write(f"round {number} of {plan.rounds} done\n")
-    resume = [resume_ratio() for _ in range(plan.rounds)] if plan.wants("resume") else []
+    resumed = {n: [resume_cost(n) for _ in range(plan.rounds)] for n in LINES} if plan.wants("resume") else {}
+    resume = {lines: [bare.ratio for bare in costs] for lines, costs in resumed.items()}
+    seconds = [median(cost.seconds for cost in costs) / lines for lines, costs in resumed.items()]
     where = f"{date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores"
-    return Results(where, plan.rounds, [*rows.values(), *([first] if plan.wants("first") else [])], growth, resume)
+    shown = [*rows.values(), *([first] if plan.wants("first") else [])]
+    linear = seconds[-1] / seconds[-2] if seconds else 0.0
+    return Results(where, plan.rounds, shown, growth if plan.wants("growth") else {}, resume, linear)
 
 
 class server:  # noqa: N801 - reads as a function
@@ -126,19 +139,21 @@ def pinned(core: int) -> Callable[[], None]:
     return lambda: os.sched_setaffinity(0, chosen)
 
 
-def slope(driver: str, url: str, large: str, small: str, units: int) -> float:
+def slope(driver: str, url: str, large: str, small: str, units: int, python: str = sys.executable) -> float:
     """CPU seconds of one unit: what the large scenario costs more than the small one."""
-    return (play(driver, url, large)["cpu"] - play(driver, url, small)["cpu"]) / units
+    return (play(driver, url, large, python=python)["cpu"] - play(driver, url, small, python=python)["cpu"]) / units
 
 
-def turn_growth(driver: str, url: str) -> float:
-    """A turn at the end of a 100-turn session, over one at the end of a 10-turn session."""
-    return slope(driver, url, "tools-100", "tools-80", 20) / slope(driver, url, "tools-10", "tools-2", 8)
+def turn_growth(driver: str, url: str, turns: int) -> float:
+    """A turn at the end of a long session, over one at the end of a 10-turn session."""
+    late = slope(driver, url, f"tools-{turns}", f"tools-{turns - LATE}", LATE)
+    return late / slope(driver, url, "tools-10", "tools-2", 8)
 
 
-def play(driver: str, url: str, scenario: str, warm: str = WARM) -> dict[str, Any]:
+def play(driver: str, url: str, scenario: str, warm: str = WARM, python: str = sys.executable) -> dict[str, Any]:
     """One process that plays one scenario. Raises when it did not see what the server sent."""
-    command = [sys.executable, "-m", f"benchmarks.drivers.{driver}", url, scenario, f"--warm={warm}"]
+    package = "drivers" if python == sys.executable else "peers"
+    command = [python, "-m", f"benchmarks.{package}.{driver}", url, scenario, f"--warm={warm}"]
     environment = {**os.environ, "CUSTOM_API_KEY": "x", "PYTHONDONTWRITEBYTECODE": ""}  # as an installed package has it
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=TIMEOUT, cwd=ROOT, env=environment, preexec_fn=pinned(1)

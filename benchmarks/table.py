@@ -28,16 +28,22 @@ def render(results: Results) -> str:
         *map(line, results.rows),
         "",
     ]
-    if results.growth[PENGUIN]:
+    if results.growth:
         lines += [
-            "| growth: a late turn of a 100-turn session ÷ of a 10-turn one | harness | baseline | sketch | budget |",
+            "| a late turn of a long session ÷ one of a 10-turn session | harness | baseline | sketch | budget |",
             "| --- | ---: | ---: | ---: | --- |",
-            "| | " + " | ".join(f"{median(results.growth[d]):.2f}" for d in (PENGUIN, BASELINE, SKETCH)) + " | ≤ 1.5 |",
+            *(growth_line(turns, figures) for turns, figures in results.growth.items()),
             "",
         ]
     if results.resume:
-        ratio = f"{median(results.resume):.2f} ({min(results.resume):.2f}–{max(results.resume):.2f})"
-        lines += [f"Resume of a 100,000-line Trace: {ratio} × bare decoding of the file (budget ≤ 1.5 ×).", ""]
+        lines += [
+            "| resume of a Trace of … lines | ÷ bare decoding of the file | budget |",
+            "| ---: | ---: | --- |",
+            *(resume_line(count, ratios) for count, ratios in results.resume.items()),
+            "",
+            f"Time a line of the longest ÷ of the shorter: {results.linear:.2f} (linear is 1).",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -45,3 +51,12 @@ def line(row: Row) -> str:
     figures = [f"{row.median(driver):.1f} {row.unit}" for driver in (PENGUIN, BASELINE, SKETCH)]
     ratios = ["{:.2f} ({:.2f}–{:.2f})".format(*row.ratio(PENGUIN, base)) for base in (BASELINE, SKETCH)]
     return f"| {row.title} | {' | '.join([*figures, *ratios, row.budget])} |"
+
+
+def growth_line(turns: int, figures: dict[str, list[float]]) -> str:
+    shown = " | ".join(f"{median(figures[driver]):.2f}" for driver in (PENGUIN, BASELINE, SKETCH))
+    return f"| {turns} turns | {shown} | ≤ 1.5 |"
+
+
+def resume_line(count: int, ratios: list[float]) -> str:
+    return f"| {count:,} | {median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) | ≤ 1.5 |"
