@@ -51,7 +51,7 @@ class Request(Struct, frozen=True):
     max_output_tokens: int | None = None
 
 
-class TextDelta(Struct, frozen=True):
+class TextDelta(Struct, frozen=True, gc=False):
     """More text. Another `block` than before begins a new segment; `fidelity` replaces what the segment had."""
 
     text: str
@@ -59,7 +59,7 @@ class TextDelta(Struct, frozen=True):
     fidelity: Raw | UnsetType = UNSET
 
 
-class ThinkingDelta(Struct, frozen=True):
+class ThinkingDelta(Struct, frozen=True, gc=False):
     """More thinking. Another `block` than before begins a new segment; `fidelity` replaces what the segment had."""
 
     thinking: str
@@ -67,7 +67,7 @@ class ThinkingDelta(Struct, frozen=True):
     fidelity: Raw | UnsetType = UNSET
 
 
-class CallDelta(Struct, frozen=True):
+class CallDelta(Struct, frozen=True, gc=False):
     """More of a tool call, as the provider labels it: `index`, and `id` and `name` where it says them."""
 
     index: int
@@ -206,7 +206,10 @@ class Tail(Protocol):
         ...
 
     def halves(self) -> Sequence[Half]:
-        """What is known of the segments that are open exactly where the Trace ends."""
+        """What is known of the segment that is open exactly where the Trace ends, and of the request's outputs.
+
+        Of outputs also those that are on disk by now: the context knows which calls are open.
+        """
         ...
 
     def clear(self) -> None:

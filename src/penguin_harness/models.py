@@ -9,7 +9,6 @@ from pathlib import Path
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm import create_model, key_variables
-from penguin_harness.llm.replay import Replay
 from penguin_harness.state.config import Model as ModelConfig
 from penguin_harness.state.config import ProjectConfig
 from penguin_harness.trace import read_messages
@@ -58,6 +57,8 @@ def open_model(choice: ModelConfig) -> Model:
     """The model, ready for requests. Raises ConfigError for what is unknown, TraceError for an unreadable recording."""
     ref = ModelRef(choice.provider, choice.model_id)
     if choice.provider == REPLAY:
+        from penguin_harness.llm.replay import Replay  # most runs play no recording
+
         return Replay(ref, read_messages(Path(choice.model_id)))
     return create_model(
         ref,

@@ -17,7 +17,7 @@ from penguin_harness.contracts import (
     TextDelta,
     ThinkingDelta,
 )
-from penguin_harness.llm import Replay
+from penguin_harness.llm.replay import Replay
 from penguin_harness.omnimessage import (
     CompletePayload,
     ErrorCode,

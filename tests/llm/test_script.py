@@ -19,7 +19,7 @@ from penguin_harness.contracts import (
     TextDelta,
     ThinkingDelta,
 )
-from penguin_harness.llm import Script, call, fail, say, think
+from penguin_harness.llm.script import Script, call, fail, say, think
 from penguin_harness.omnimessage import CompletePayload, InlineData, Text, TokenCounts, ToolCall
 
 REQUEST = Request("", [Text("user", "hi")])

@@ -14,6 +14,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 import aiohttp
+from yarl import URL
 
 from penguin_harness.llm.failure import TransportError, of_exception, of_status
 from penguin_harness.llm.sse import Event, SseReader, WholeBody
@@ -34,6 +35,7 @@ class Transport:
         self, url: str, *, api_key: str | None = None, idle_timeout: float = 120.0, content_timeout: float = 600.0
     ) -> None:
         self.url = url
+        self._parsed_url = URL(url)
         self.content_timeout = content_timeout
         self.idle_timeout = idle_timeout
         self._headers = {
@@ -45,6 +47,8 @@ class Transport:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._secret = api_key if api_key and len(api_key) >= _SHORTEST_SECRET else None
         self._session: aiohttp.ClientSession | None = None
+        self._kept = False
+        """Whether a connection may be left over from an earlier answer."""
 
     def post(self, body: bytes) -> Reply:
         """The answer to this body, to be entered with `async with`."""
@@ -53,18 +57,29 @@ class Transport:
     async def open(self, body: bytes) -> aiohttp.ClientResponse:
         """Send the request and wait for the head of a successful answer. Raises TransportError."""
         try:
-            if self._session is None:
-                self._session = self._new_session()
-            # A redirect is never followed: the key must not go to another host.
-            response = await self._session.post(self.url, data=body, headers=self._headers, allow_redirects=False)
+            response = await self._post(body)
         except (aiohttp.ClientError, OSError) as error:
             raise self.failed(error) from error
         if response.status == 200:
+            self._kept = True
             return response
         try:
             raise await self._refused(response)
         finally:
             response.close()
+
+    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
+        if self._session is None:
+            self._session = self._new_session()
+        # A redirect is never followed: the key must not go to another host.
+        try:
+            return await self._session.post(self._parsed_url, data=body, allow_redirects=False)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+            if not self._kept or isinstance(error, aiohttp.ClientConnectorError):
+                raise
+            # A server may close an idle connection just when it is used again; nothing was answered on it.
+            self._kept = False
+            return await self._session.post(self._parsed_url, data=body, allow_redirects=False)
 
     def failed(self, error: Exception) -> TransportError:
         """A broken connection as the failure of the request."""
@@ -96,6 +111,7 @@ class Transport:
 
     def _new_session(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
+            headers=self._headers,
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=30),
             cookie_jar=aiohttp.DummyCookieJar(),
             proxy=proxy_for(self.url),

@@ -60,11 +60,11 @@ class SseReader:
             return events
         # Nearly all events are one line of data, and many arrive in one chunk: they are cut apart in one go.
         *values, last = text[len(_DATA) :].split(_NEXT_DATA)
-        for value in values:
-            if b"\n" in value:
+        if text.count(b"\n", 0, len(text) - len(last)) == 2 * len(values):
+            events += [("", value) for value in values]
+        else:
+            for value in values:
                 self._take_lines(_DATA + value + b"\n\n", events)
-            else:
-                events.append(("", value))
         self._take_lines(_DATA + last, events)
         return events
 

@@ -50,7 +50,7 @@ class SessionMeta(Struct, frozen=True, omit_defaults=True):
 ModelP = TypeVar("ModelP", bound=ModelPayload, covariant=True)
 
 
-class Envelope(Struct, frozen=True, omit_defaults=True, tag_field="type"):
+class Envelope(Struct, frozen=True, omit_defaults=True, tag_field="type", gc=False):
     """What every message has besides its payload."""
 
     timestamp: Timestamp

@@ -35,8 +35,8 @@ Images: TypeAlias = Annotated[tuple[str, ...] | None, doc("Images as data URLs."
 KindField: TypeAlias = Annotated[FragmentKind, doc("Place in its segment: `start`, `delta` or `stop`.")]
 
 
-class Payload(Struct, frozen=True, omit_defaults=True, tag_field="type"):
-    """A value: equal when its fields are equal, never changed after it is built."""
+class Payload(Struct, frozen=True, omit_defaults=True, tag_field="type", gc=False):
+    """A value: equal when its fields are equal, never changed after it is built, so it is in no cycle."""
 
     @property
     def type(self) -> str:

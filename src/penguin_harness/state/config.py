@@ -14,8 +14,6 @@ api_key = "…"                  # else the provider's environment variable
 from __future__ import annotations
 
 import os
-import secrets
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +81,13 @@ class ProjectConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
 def load_config(path: Path) -> ProjectConfig:
     """Read the file; an absent one is empty. Raises ConfigError that names the place of a fault."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), ProjectConfig)
+        text = path.read_text(encoding="utf-8")
+        import tomllib  # only who has a file pays for it
+
+        return msgspec.convert(tomllib.loads(text), ProjectConfig)
     except FileNotFoundError:
         return ProjectConfig()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, msgspec.ValidationError) as error:  # ValueError: broken UTF-8 or TOML
         raise ConfigError(f"cannot read {path}: {error}; mend it, or remove it and use `penguin model add`") from None
 
 
@@ -104,7 +105,7 @@ def save_config(path: Path, config: ProjectConfig) -> None:
             document[table] = written[table]
         else:
             document.pop(table, None)
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f"{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

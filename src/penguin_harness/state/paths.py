@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -44,7 +43,7 @@ class AgentPaths(Struct, frozen=True):
 
     def temporary_workspace(self) -> Path:
         """A workspace for a session that names none."""
-        return self.agent / "workspaces" / f"tmp-{secrets.token_hex(4)}"
+        return self.agent / "workspaces" / f"tmp-{os.urandom(4).hex()}"
 
 
 def data_root(environ: Mapping[str, str] = os.environ) -> Path:

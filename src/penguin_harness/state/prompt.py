@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from string import Template
 
 from penguin_harness.errors import ConfigError
 
+DEFAULT = Path(__file__).with_name("defaults") / "system_prompt.md"
 INSTRUCTIONS = "AGENTS.md"
 
 
 def assemble_prompt(*, agent_state: Path, workspace: Path) -> str:
     """The prompt for a new context. It holds no clock, so that a provider's cache can hold it."""
-    template = resources.files("penguin_harness.state").joinpath("defaults/system_prompt.md").read_text("utf-8")
+    template = DEFAULT.read_text(encoding="utf-8")
     own = _instructions(agent_state / INSTRUCTIONS)
     instructions = f"\n# Instructions of this agent\n\n{own}\n" if own else ""
     return Template(template).substitute(workspace=workspace, instructions=instructions).strip()

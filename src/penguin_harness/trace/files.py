@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ class SessionFiles(Struct, frozen=True):
 def new_session_id(now: datetime | None = None) -> str:
     """`session-YYYY-MM-DD-HH-mm-ss-<8 hex>`, in local time."""
     moment = now or datetime.now().astimezone()
-    return f"session-{moment:%Y-%m-%d-%H-%M-%S}-{secrets.token_hex(4)}"
+    return f"session-{moment:%Y-%m-%d-%H-%M-%S}-{os.urandom(4).hex()}"
 
 
 def context_file(traces: Path, session_id: str, number: int) -> Path:

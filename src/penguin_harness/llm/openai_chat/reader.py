@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw
 
 from penguin_harness.contracts import CallDelta, ModelDelta, Outcome, TextDelta, ThinkingDelta
 from penguin_harness.llm.failure import malformed, of_event, read_loosely
-from penguin_harness.llm.openai_chat.chunk import Call, Chunk, Delta, Function, Usage, decode
+from penguin_harness.llm.openai_chat.chunk import Call, Delta, Function, Usage, decode
 from penguin_harness.llm.openai_chat.request import REASONING_FIELDS
 from penguin_harness.llm.sse import Event
 from penguin_harness.omnimessage import TokenCounts, opaque
@@ -41,30 +41,48 @@ class ChunkReader:
         for name, data in events:
             if self.complete:
                 return
-            if name == "error":
-                raise of_event(read_loosely(data))
-            if data[:1] != b"{" and self._is_no_chunk(data):
+            delta = self._delta(name, data)
+            if delta is None:
                 continue
-            chunk = decode(data)
-            if chunk.error:
-                raise of_event(chunk.error)
-            if not chunk.choices:
-                self._without_choice(chunk, data)
-                continue
-            choice = chunk.choices[0]
-            if choice.finish_reason:
-                self.finish_reason = choice.finish_reason
-            if (usage := chunk.usage or choice.usage) is not None:
-                self._count(usage)
-            if (delta := choice.delta or choice.message) is not None and (deltas := self._deltas(delta)):
+            if thinking := delta.reasoning_content:
                 self._has_content = True
-                yield from deltas
+                yield ThinkingDelta(thinking, 0, _FIELD["reasoning_content"])
+            elif thinking := delta.reasoning:
+                self._has_content = True
+                yield ThinkingDelta(thinking, 0, _FIELD["reasoning"])
+            if delta.reasoning_details:
+                self._details.add(delta.reasoning_details)
+            text, calls = delta.content or delta.refusal, delta.tool_calls
+            if (text or calls) and self._details.blocks:
+                yield self._details.take()
+            if text:
+                self._has_content = True
+                yield TextDelta(text)
+            for position, call in enumerate(calls or ()):
+                self._has_content = True
+                yield call_delta(call, position)
 
-    def _without_choice(self, chunk: Chunk, data: bytes) -> None:
-        if chunk.usage is not None:
-            self._count(chunk.usage)
-        else:
-            _raise_if_error(data)
+    def _delta(self, name: str, data: bytes) -> Delta | None:
+        """What an event adds to the answer; all else that it says is remembered."""
+        if name == "error":
+            raise of_event(read_loosely(data))
+        if data[:1] != b"{" and self._is_no_chunk(data):
+            return None
+        chunk = decode(data)
+        if chunk.error:
+            raise of_event(chunk.error)
+        if not chunk.choices:
+            if chunk.usage is not None:
+                self._count(chunk.usage)
+            else:
+                _raise_if_error(data)
+            return None
+        choice = chunk.choices[0]
+        if choice.finish_reason:
+            self.finish_reason = choice.finish_reason
+        if (usage := chunk.usage or choice.usage) is not None:
+            self._count(usage)
+        return choice.delta or choice.message
 
     def finish(self) -> list[ModelDelta]:
         """What was held back until the end."""
@@ -96,23 +114,6 @@ class ChunkReader:
             self.done = self.complete = True
             return True
         return not data
-
-    def _deltas(self, delta: Delta) -> list[ModelDelta]:
-        deltas: list[ModelDelta] = []
-        if thinking := delta.reasoning_content:
-            deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning_content"]))
-        elif thinking := delta.reasoning:
-            deltas.append(ThinkingDelta(thinking, 0, _FIELD["reasoning"]))
-        if delta.reasoning_details:
-            self._details.add(delta.reasoning_details)
-        text, calls = delta.content or delta.refusal, delta.tool_calls
-        if (text or calls) and self._details.blocks:
-            deltas.append(self._details.take())
-        if text:
-            deltas.append(TextDelta(text))
-        if calls:
-            deltas += [call_delta(call, position) for position, call in enumerate(calls)]
-        return deltas
 
     def _count(self, usage: Usage) -> None:
         details = usage.prompt_tokens_details

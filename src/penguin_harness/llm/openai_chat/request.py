@@ -6,8 +6,6 @@ were sent before. Chat templates that refuse two user messages in a row therefor
 
 from __future__ import annotations
 
-import json
-import operator
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -46,6 +44,7 @@ EFFORT: dict[ThinkingLevel, str] = {"low": "low", "medium": "medium", "high": "h
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 _encode = msgspec.json.Encoder().encode
+_object = msgspec.json.Decoder(dict[str, Raw])
 
 
 class ThinkingFidelity(Struct, omit_defaults=True):
@@ -69,18 +68,22 @@ _call_fidelity = msgspec.json.Decoder(CallFidelity)
 
 def body(request: Request, model_id: str, messages: Sequence[bytes], max_tokens_field: MaxTokensField) -> bytes:
     """The whole body. What changes from request to request stands behind the messages."""
-    head: Wire = {"model": model_id, "stream": True, "stream_options": {"include_usage": True}}
-    if request.tools:
-        head["tools"] = [tool(schema) for schema in request.tools]
     tail: Wire = {}
     if request.max_output_tokens is not None:
         tail[max_tokens_field] = request.max_output_tokens
     if request.thinking_level is not None and request.thinking_level in EFFORT:
         tail["reasoning_effort"] = EFFORT[request.thinking_level]
+    closing = b"]," + _encode(tail)[1:] if tail else b"]}"
     if request.system_prompt.strip():
         messages = (_encode({"role": "system", "content": request.system_prompt}), *messages)
-    closing = b"]," if tail else b"]"
-    return b"".join((_encode(head)[:-1], b',"messages":[', b",".join(messages), closing, _encode(tail)[1:]))
+    return b"".join((_head(model_id, request.tools), b",".join(messages), closing))
+
+
+def _head(model_id: str, tools: Sequence[ToolSchema]) -> bytes:
+    head: Wire = {"model": model_id, "stream": True, "stream_options": {"include_usage": True}}
+    if tools:
+        head["tools"] = [tool(schema) for schema in tools]
+    return _encode(head)[:-1] + b',"messages":['
 
 
 def tool(schema: ToolSchema) -> Wire:
@@ -95,21 +98,33 @@ class MessageCache:
 
     def __init__(self) -> None:
         self._settled: tuple[CompletePayload, ...] = ()
-        self._encoded = b""  # the messages of what is settled
+        self._encoded = b""  # the messages of what is settled, joined
 
     def encode(self, payloads: Sequence[CompletePayload]) -> list[bytes]:
         """The conversation as encoded messages, in pieces that are joined by commas."""
         payloads = tuple(payloads)
-        if payloads[: len(self._settled)] != self._settled:
+        if not self._is_settled_in(payloads):
             self._settled, self._encoded = (), b""
-        pieces, start = [self._encoded], len(self._settled)
-        for _, run in groupby(payloads[start:], _speaker):
-            # The last run may grow, and with it its last message: all before it is settled.
-            self._settled, self._encoded = payloads[:start], b",".join(filter(None, pieces))
-            members = list(run)
-            start += len(members)
-            pieces = [self._encoded, *map(_encode, messages_of(members))]
-        return [piece for piece in pieces if piece]
+        runs = [list(run) for _, run in groupby(payloads[len(self._settled) :], _speaker)]
+        last = runs.pop() if runs else []  # it may grow, and with it its last message
+        if runs:
+            self._encoded = b",".join(_pieces(self._encoded, *runs))
+            self._settled = payloads[: len(payloads) - len(last)]
+        return list(_pieces(self._encoded, last))
+
+    def _is_settled_in(self, payloads: tuple[CompletePayload, ...]) -> bool:
+        settled = self._settled
+        size = len(settled)
+        if payloads[:size] != settled:
+            return False
+        return size in {0, len(payloads)} or _speaker(payloads[size]) != _speaker(payloads[size - 1])
+
+
+def _pieces(encoded: bytes, *runs: Sequence[CompletePayload]) -> Iterator[bytes]:
+    if encoded:
+        yield encoded
+    for run in runs:
+        yield from map(_encode, messages_of(run))
 
 
 def messages_of(payloads: Sequence[CompletePayload]) -> Iterator[Wire]:
@@ -187,9 +202,10 @@ def _arguments(arguments: str) -> str:
     """
     cleaned = clean_json(arguments.encode()).decode()
     try:
-        return cleaned if isinstance(json.loads(cleaned), dict) else "{}"
-    except (ValueError, RecursionError):
+        _object.decode(cleaned)
+    except (msgspec.MsgspecError, RecursionError):
         return "{}"
+    return cleaned
 
 
 def _outputs(outputs: Sequence[ToolCallOutput]) -> Iterator[Wire]:
