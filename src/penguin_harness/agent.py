@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from penguin_harness.engine.compaction import CompactionPolicy
 from penguin_harness.engine.context import Context, fold
 from penguin_harness.engine.head import HeadRecord, missing_head
 from penguin_harness.errors import ConfigError, TraceError
+from penguin_harness.invoke import invoke
 from penguin_harness.llm import key_variables
 from penguin_harness.models import choose_model, open_model, secret_values
 from penguin_harness.omnimessage import SessionMeta, Source
@@ -137,7 +137,7 @@ class Agent:
         files = find_session(self.paths.traces, session_id)
         lock = self._lock(files.session_id)
         try:
-            resumed = await asyncio.to_thread(read_context, files)
+            resumed = await invoke(read_context, files)
             meta = resumed.meta
             if model is None:
                 model = await self.open_model(
@@ -173,7 +173,7 @@ class Agent:
         `resume_session`. The session that is forked may be in use. Raises SessionError when there is no such turn.
         """
         files = find_session(self.paths.traces, session_id)
-        forked = await asyncio.to_thread(fork_files, self.paths.traces, files, at)
+        forked = await invoke(fork_files, self.paths.traces, files, at)
         return await self.resume_session(forked, **options)
 
     async def open_model(
@@ -187,7 +187,7 @@ class Agent:
         context_window: int | None = None,
     ) -> Model:
         """The named model, or the project's default, ready for requests. Raises ConfigError when it is not there."""
-        config = await asyncio.to_thread(load_config, self.paths.config)
+        config = await invoke(load_config, self.paths.config)
         choice = choose_model(
             config,
             provider=provider,
@@ -218,7 +218,7 @@ class Agent:
         return assemble_prompt(agent_state=self.paths.state, workspace=workspace)
 
     async def _toolbox(self, meta: SessionMeta, tools: Sequence[AnyTool], api_key: str | None) -> Tools:
-        config = await asyncio.to_thread(load_config, self.paths.config)
+        config = await invoke(load_config, self.paths.config)
         context = ToolContext(
             workspace=Path(meta.workspace),
             session_id=meta.session_id,
