@@ -12,7 +12,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "penguin_harness"
 
 CORE = {"omnimessage", "errors", "contracts", "invoke"}
-COMPOSITION = {"agent", "session", "models"}
+COMPOSITION = {"agent", "session", "models", "laws", "verify"}
 PARTS = {"engine", "llm", "tools", "trace", "state"}
 MAY_IMPORT: dict[str, set[str]] = {
     "omnimessage": set(),

@@ -7,7 +7,7 @@ import contextvars
 import functools
 import inspect
 import os
-import queue
+import select
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator
@@ -33,7 +33,7 @@ def in_thread(function: Callable[..., T | Awaitable[T]], *args: Any, **kwargs: A
     call: ThreadCall[T] = ThreadCall(functools.partial(function, *args, **kwargs))
     try:
         _give(call.run)
-    except RuntimeError as error:  # the system has no more threads
+    except (RuntimeError, OSError) as error:  # the system has no more threads, or pipes
         call.fail(error)
     else:
         call.give_it_a_moment()
@@ -62,6 +62,7 @@ class ThreadCall(Generic[T]):
         self._working = threading.Lock()
         self._working.acquire()
         self._result: T | Awaitable[T] | None = None
+        self._is_awaitable = False
         self._error: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -69,6 +70,7 @@ class ThreadCall(Generic[T]):
         """Call the function; in the thread."""
         try:
             self._result = self._context.run(self._function)
+            self._is_awaitable = hasattr(self._result, "__await__")
         except StopIteration as stop:  # which a coroutine cannot raise
             self._error = RuntimeError(f"StopIteration: {stop.value!r}")
         except BaseException as error:  # noqa: BLE001 - handed to whoever awaits
@@ -91,7 +93,7 @@ class ThreadCall(Generic[T]):
     @property
     def finished(self) -> bool:
         """Whether awaiting it takes no time."""
-        return not self._working.locked() and not inspect.isawaitable(self._result)
+        return not self._working.locked() and not self._is_awaitable
 
     def __await__(self) -> Generator[Any, None, T]:
         return self._outcome().__await__()
@@ -106,7 +108,7 @@ class ThreadCall(Generic[T]):
                 raise self._error
         finally:
             self._error = None  # its traceback leads back here
-        return await self._result if inspect.isawaitable(self._result) else cast(T, self._result)
+        return await cast(Awaitable[T], self._result) if self._is_awaitable else cast(T, self._result)
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:
@@ -116,34 +118,65 @@ def _wake(waiter: asyncio.Future[None]) -> None:
 
 Job: TypeAlias = Callable[[], None]
 
-_idle: deque[queue.SimpleQueue[Job]] = deque()
-"""The inboxes of threads that wait for work: starting one costs more than most functions that run in it."""
+_LINGER_MS = 2_000
+"""How long a thread waits for more work: starting one costs more than most functions that run in it."""
 
-_LINGER = 2.0
-"""Seconds that a thread waits for more work before it ends."""
+
+class _Worker:
+    """A daemon thread that does one job after another.
+
+    Its bell is a pipe because writing to one lets go of the interpreter while the thread wakes up: a short job is often
+    done before the write returns. A lock or a queue would wake the thread only to have it wait for the interpreter.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job: Job | None = job
+        self._awaits, self._rings = os.pipe()
+        try:
+            threading.Thread(target=self._serve, name="penguin-call", daemon=True).start()
+        except RuntimeError:
+            self._close()
+            raise
+
+    def give(self, job: Job) -> None:
+        """Have it do another job, now that it idles."""
+        self._job = job
+        os.write(self._rings, b"!")
+
+    def _serve(self) -> None:
+        bell = select.poll()
+        bell.register(self._awaits, select.POLLIN)
+        while self._job is not None:
+            self._job()
+            self._job = None
+            _idle.append(self)
+            if bell.poll(_LINGER_MS) or not self._retire():
+                os.read(self._awaits, 1)
+        self._close()
+
+    def _retire(self) -> bool:
+        """Take itself off the idle ones; False when a job is on the way."""
+        try:
+            _idle.remove(self)
+        except ValueError:
+            return False
+        return True
+
+    def _close(self) -> None:
+        os.close(self._awaits)
+        os.close(self._rings)
+
+
+_idle: deque[_Worker] = deque()
 
 
 def _give(job: Job) -> None:
     try:
-        _idle.pop().put(job)
+        worker = _idle.pop()
     except IndexError:
-        threading.Thread(target=_serve, args=(job,), name="penguin-call", daemon=True).start()
-
-
-def _serve(job: Job) -> None:
-    inbox: queue.SimpleQueue[Job] = queue.SimpleQueue()
-    while True:
-        job()
-        _idle.append(inbox)
-        try:
-            job = inbox.get(timeout=_LINGER)
-        except queue.Empty:
-            try:
-                _idle.remove(inbox)
-            except ValueError:  # just taken: its job is on the way
-                job = inbox.get()
-            else:
-                return
+        _Worker(job)
+    else:
+        worker.give(job)
 
 
 os.register_at_fork(after_in_child=_idle.clear)

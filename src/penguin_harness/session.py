@@ -7,9 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from penguin_harness.contracts import Approve, Model, Permission, ThinkingLevel, Tools
+from penguin_harness.contracts import Approve, Half, Model, Permission, Place, ThinkingLevel, Tools
+from penguin_harness.engine.closing import halves_of
 from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
@@ -30,7 +32,20 @@ from penguin_harness.omnimessage import (
     ToolCall,
     ToolSchema,
 )
-from penguin_harness.trace import SessionLock, Skipped, TraceWriter, next_file
+from penguin_harness.trace import SessionLock, Skipped, TailJournal, TraceWriter, next_file
+
+GONE = "The workspace {workspace} is not there: tools that need it will fail until it is put back."
+
+
+class Recovery(Struct, frozen=True):
+    """What a resume found of a process that did not come to its end; the next run records it."""
+
+    halves: tuple[Half, ...] = ()
+    """What was shown of segments that are not complete: of the model's answer, or of a tool's output."""
+    uncertain: tuple[ToolCall, ...] = ()
+    """Calls that were allowed and have no output: they may have run."""
+    skipped: tuple[Skipped, ...] = ()
+    """Lines of the Trace that could not be read."""
 
 
 class Session:
@@ -51,8 +66,6 @@ class Session:
         owed: Sequence[HeadRecord] = (),
         skipped: Sequence[Skipped] = (),
     ) -> None:
-        self.skipped = tuple(skipped)
-        """Lines of the Trace that a resume could not read."""
         self._meta = meta
         self._model = model
         self._tools = tools
@@ -62,7 +75,10 @@ class Session:
         self._policy = policy
         self._open_model = open_model
         self._owed = owed
-        self._outlet = Outlet(context, writer, Clock(context.last_timestamp))
+        self._tail = TailJournal(writer.path.with_name(f"{meta.session_id}.tail"), self._place)
+        self._outlet = Outlet(context, writer, Clock(context.last_timestamp), self._tail)
+        self.recovery = self._recovery(skipped)
+        """What a resume found beside a cleanly ended session."""
         self._execution: Execution | None = None
         self._closed = False
 
@@ -85,6 +101,16 @@ class Session:
     def trace_path(self) -> Path:
         """The current Trace file; it exists from the first run on."""
         return self._writer.path
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Lines of the Trace that a resume could not read."""
+        return self.recovery.skipped
+
+    @property
+    def tail_error(self) -> Exception | None:
+        """Why half-written answers could not be kept beside the Trace, if so; the Trace itself is not affected."""
+        return self._tail.error
 
     @property
     def usage(self) -> TokenCounts:
@@ -187,17 +213,25 @@ class Session:
         return await make_title(self._model, self.history)
 
     async def close(self) -> None:
-        """Interrupt what runs and give everything back: tasks, processes, connections, files, the lock."""
+        """Interrupt what runs and give everything back: tasks, processes, connections, files, the lock.
+
+        Raises what ended the last run if nobody has met it, as a Trace that could not be written.
+        """
         if self._closed:
             return
         self._closed = True
-        if self._execution is not None:
-            self._execution.abort()
-            await self._execution.wait()
+        try:
+            if self._execution is not None:
+                await self._execution.end()
+        finally:
+            await self._give_back()
+
+    async def _give_back(self) -> None:
         try:
             await self._tools.aclose()
             await self._model.aclose()
         finally:
+            self._tail.close()
             self._writer.close()
             self._lock.release()
 
@@ -220,6 +254,7 @@ class Session:
             policy=self._policy,
             options=options,
             owed=self._owed,
+            warning=None if self.workspace.is_dir() else GONE.format(workspace=self.workspace),
         )
 
     async def _switch(self, model: Model, control: Control) -> None:
@@ -242,6 +277,17 @@ class Session:
         self._meta = replace(meta or self._meta, system_prompt=self._prompt(), session_usage=usage)
         self._writer.move(next_file(self._writer.path))
         return self._meta
+
+    def _place(self) -> Place:
+        """How far the Trace goes now."""
+        context = self._outlet.context
+        content = len(context.attempt.content) if context.attempt else 0
+        return Place(self._writer.path.name, context.requests, content)
+
+    def _recovery(self, skipped: Sequence[Skipped]) -> Recovery:
+        context = self._outlet.context
+        uncertain = (call.call for call in context.open_calls() if call.is_uncertain)
+        return Recovery(tuple(halves_of(context.attempt, self._tail.halves())), tuple(uncertain), tuple(skipped))
 
     def _start(self, drive: Callable[[Control], Awaitable[None]]) -> Run:
         """Begin a run, behind one that is still being interrupted."""

@@ -135,6 +135,10 @@ class Terminal:
         """Press keys."""
         os.write(self._master, keys.encode())
 
+    def signal(self, number: signal.Signals) -> None:
+        """Send the process a signal."""
+        self._process.send_signal(number)
+
     def expect(self, wanted: str, seconds: float = PATIENCE) -> None:
         """Wait until the text appears behind what was expected last."""
         deadline = time.monotonic() + seconds

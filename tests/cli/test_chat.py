@@ -7,28 +7,12 @@ import json
 from penguin_harness.cli.approval import Question
 from penguin_harness.cli.draft import Draft
 from penguin_harness.cli.terminal.spans import text_of, width_of
-from penguin_harness.omnimessage import ModelMessage, Text, ToolCall
-from penguin_harness.trace import read_messages
-from tests.cli.process import Home, Terminal
+from penguin_harness.omnimessage import ToolCall
+from tests.cli.process import Home
+from tests.cli.talk import ALT_ENTER, CTRL_C, CTRL_D, ENTER, asked, ready
 from tests.double.build import call, gate, reply, script, text, thinking, turn
 from tests.double.client import Double
 from tests.double.script import Endpoint
-
-ENTER = "\r"
-ALT_ENTER = "\x1b\r"
-CTRL_C, CTRL_D = "\x03", "\x04"
-PROMPT = "› "
-
-
-def ready(terminal: Terminal) -> None:
-    """Wait for the prompt: its line about the session comes with it."""
-    terminal.expect("of 128.0k")
-    terminal.expect(PROMPT)
-
-
-def asked(home: Home) -> list[str]:
-    payloads = [m.payload for path in home.traces for m in read_messages(path) if isinstance(m, ModelMessage)]
-    return [payload.text for payload in payloads if isinstance(payload, Text) and payload.role == "user"]
 
 
 def test_a_conversation(home_with_model: Home, double: Double) -> None:
@@ -93,27 +77,6 @@ async def test_ctrl_c_interrupts_then_clears_then_leaves(home_with_model: Home, 
     assert asked(home_with_model) == ["tell", "are you there?"]
 
 
-def test_what_is_typed_meanwhile_comes_next(home_with_model: Home, double: Double) -> None:
-    double.load(script(turn(text("First "), gate(), text("answer.")), reply("Second answer.")))
-    with home_with_model.on_terminal("chat") as terminal:
-        ready(terminal)
-        terminal.send(f"one{ENTER}")
-        terminal.expect("First")
-        for key in "two":
-            terminal.send(key)
-        terminal.expect("› two▏")
-        terminal.send(ENTER)
-        terminal.expect("next: two")
-        double.release()
-        terminal.expect("answer.")
-        terminal.expect("› two")
-        terminal.expect("Second answer.")
-        ready(terminal)
-        terminal.send(CTRL_D)
-        assert terminal.ended() == 0
-    assert asked(home_with_model) == ["one", "two"]
-
-
 def test_commands_of_the_chat(home_with_model: Home, double: Double) -> None:
     double.load(script(reply("Hello."), turn(text("New here."), context="new")))
     with home_with_model.on_terminal("chat", columns=120) as terminal:
@@ -133,7 +96,7 @@ def test_commands_of_the_chat(home_with_model: Home, double: Double) -> None:
             terminal.send(f"{command}{ENTER}")
             terminal.expect(shown)
         ready(terminal)
-        terminal.send(f"/new{ENTER}")
+        terminal.send(f"/clear{ENTER}")
         terminal.expect("penguin 0")
         ready(terminal)
         terminal.send(f"hi{ENTER}")
@@ -206,9 +169,9 @@ async def test_a_question_shows_the_whole_command() -> None:
     assert all(width_of(spans) <= 40 for spans in shown)
 
 
-def test_a_draft_is_edited_and_queued() -> None:
+def test_a_draft_is_edited_and_sent() -> None:
     draft = Draft()
-    for key in ("a", "b", "\x7f", "c d", "\x17", "e", "\r", "\r", "x\ny", "\x15", "z"):
-        draft.take(key, 0.0)
-    assert list(draft.queued) == ["ac e"]
-    assert draft.text == "z"
+    keys = ("a", "b", "\x7f", "c d", "\x17", "e", ENTER, ENTER, "x\ny", "\x15", "z", ALT_ENTER, "w", ENTER, "v")
+    sent = [line for key in keys if (line := draft.take(key, 0.0)) is not None]
+    assert sent == ["ac e", "z\nw"]
+    assert draft.text == "v"

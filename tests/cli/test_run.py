@@ -85,6 +85,37 @@ def test_a_failed_run_ends_with_1_and_says_what_to_do(home_with_model: Home, dou
     assert done.err.count("Incorrect API key") == 1
 
 
+def test_a_retry_is_told_beside_the_answer(home_with_model: Home, double: Double) -> None:
+    double.load(script(fails(503, "Busy.", headers={"Retry-After": "0"}), reply("Here I am.")))
+    done = home_with_model.penguin("run", "-m", "hi")
+    assert (done.code, done.out) == (0, "Here I am.\n")
+    assert "attempt 1: the provider could not be reached, or failed; next attempt in 0.0 s" in done.err
+    assert "Busy." in done.err
+
+
+async def test_an_interrupt_gives_up_a_wait(home_with_model: Home, double: Double) -> None:
+    double.load(script(fails(503, "Busy.", headers={"Retry-After": "50"})))
+    with home_with_model.process("run", "-m", "hi") as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.close()
+        assert b"next attempt in 50 s" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        assert "■ " in process.stderr.read().decode()
+
+
+def test_on_a_terminal_a_wait_says_how_it_is_given_up(home_with_model: Home, double: Double) -> None:
+    double.load(script(fails(503, "Busy.", headers={"Retry-After": "50"})))
+    with home_with_model.on_terminal("run", "-m", "hi", "--approve", "allow-all") as terminal:
+        terminal.expect("attempt 2 in 50 s")
+        terminal.expect("Ctrl-C gives up")
+        terminal.send("\x03")
+        terminal.expect("given up while waiting")
+        assert terminal.ended() == 130
+        assert terminal.is_echoing()
+
+
 def test_an_answer_cut_by_the_limit_is_shown_as_cut(home_with_model: Home, double: Double) -> None:
     """B077."""
     double.load(script(turn(text("The answer is"), finish("length"))))

@@ -78,8 +78,8 @@ def test_every_byte_prefix_of_an_upstream_trace_is_a_legal_context(path: Path) -
         state = folded(readable(data[:cut]))
         assert_legal(state.request_messages())
         for payload in closing_messages(state):
-            is_output = isinstance(payload, ToolCallOutput)
-            fold(state, om.model_message(payload) if is_output else om.event_message(payload))
+            is_event = isinstance(payload, om.RequestEnd | om.CompactionEnd)
+            fold(state, om.event_message(payload) if is_event else om.model_message(payload))
         assert_legal(state.request_messages())
         assert closing_messages(state) == []
 

@@ -14,7 +14,7 @@ from penguin_harness.contracts import CallDelta, Outcome, TextDelta
 from penguin_harness.engine.closing import closing_messages
 from penguin_harness.engine.context import Context, fold
 from penguin_harness.llm.script import Script, ScriptItem, call, fail, say, think
-from penguin_harness.omnimessage import DecodeError, OmniMessage, RequestEnd, ToolCallOutput, decode, encode
+from penguin_harness.omnimessage import DecodeError, OmniMessage, RequestEnd, decode, encode
 from penguin_harness.trace import TraceWriter
 from tests.engine.test_context import META, assert_legal
 from tests.support import Watched, watched
@@ -142,10 +142,10 @@ def closed(state: Context) -> Context:
     """The state after the records that the next run would begin with."""
     for payload in closing_messages(state):
         match payload:
-            case ToolCallOutput():
-                fold(state, om.model_message(payload))
             case RequestEnd() | om.CompactionEnd():
                 fold(state, om.event_message(payload))
+            case _:
+                fold(state, om.model_message(payload))
     return state
 
 

@@ -24,11 +24,13 @@ from penguin_harness import (
     user_text,
 )
 from penguin_harness.contracts import CallDelta, TextDelta
-from penguin_harness.llm.script import Script, call, say, think
+from penguin_harness.llm.script import Script, call, fail, say, think
 from penguin_harness.omnimessage import is_partial
 from penguin_harness.trace import read_messages
 from tests.engine.test_context import assert_legal
 from tests.support import Watched, kinds, live_context, new_agent, outputs, quiet, texts, until, watched
+
+RESET = fail("retryable", "network", "reset")
 
 
 def never() -> asyncio.Event:
@@ -241,6 +243,31 @@ async def test_an_interrupted_command_is_dead_before_the_abort_is_recorded(tmp_p
         assert alive_in_group(int((tmp_path / "pid").read_text())) == []
         await session.run("again")
     assert outputs(session.stream)["a"][1] == "aborted"
+
+
+@pytest.mark.parametrize("ending", [None, RESET], ids=["committed", "failed"])
+async def test_an_abort_while_only_tools_run_ends_the_run(tmp_path: Path, ending: Any) -> None:
+    """The interruption is the run's, although its tool hears of it too: nothing is asked any more."""
+    started = asyncio.Event()
+
+    async def work() -> str:
+        """Never end by itself."""
+        started.set()
+        return await endless()
+
+    first: list[Any] = [call("work", id="a"), *([started, ending] if ending else [])]
+    model = Script([first, [say("ok")]])
+    async with watched(tmp_path, model, [work]) as session:
+        run = session.start()
+        async for message in run:
+            session.see(message)
+            if isinstance(message.payload, RequestEnd):
+                await until(started.is_set)
+                run.abort()
+        assert session.stream[-1].payload == Abort("user_abort")
+        assert outputs(session.stream)["a"][1] == "aborted"
+        assert len(model.requests) == 1
+        await session.run("again")
 
 
 async def test_a_tool_that_would_not_stop_is_closed_for_it_and_said_no_more(tmp_path: Path) -> None:

@@ -275,3 +275,28 @@ async def test_a_workspace_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"the workspace .*/file is a file"):
         await agent.create_session(workspace=tmp_path / "file", model=Script([]))
     assert not list(tmp_path.rglob("*.lock"))
+
+
+async def test_a_vanished_workspace_is_told_at_once_and_forgotten_when_it_is_back(tmp_path: Path) -> None:
+    session = await recorded(tmp_path, [[say("x")]])
+    (tmp_path / "work").rename(tmp_path / "elsewhere")
+    model = Script([[call("exec_command", id="a", command="true")], [say("ok")], [say("fine")]])
+    agent = await new_agent(tmp_path)
+    async with await agent.resume_session(session.session_id, model=model) as resumed:
+        seen = [message async for message in resumed.run([user_text("go on")], approve=allow)]
+        [told] = texts(seen, "user")
+        assert told.startswith(f"The workspace {tmp_path}/work is not there")
+        output, stop_reason = outputs(seen)["a"]
+        assert (stop_reason, f"{tmp_path}/work" in output) == ("fatal", True)
+        (tmp_path / "elsewhere").rename(tmp_path / "work")
+        seen = [message async for message in resumed.run([user_text("again")])]
+        assert texts(seen) == ["fine"]
+        assert texts(seen, "user") == []
+
+
+async def test_a_file_in_the_way_of_the_traces_is_named(tmp_path: Path) -> None:
+    agent = await new_agent(tmp_path)
+    agent.paths.agent.mkdir(parents=True)
+    agent.paths.traces.touch()
+    with pytest.raises(TraceError, match=r"cannot lock the session at .*/traces/"):
+        await agent.create_session(workspace=tmp_path, model=Script([]))

@@ -112,12 +112,12 @@ class Card:
         if is_ok and self.name == "read_file":
             return [[Span(_counted(output.count("\n") + 1, "line"), "dim")]]
         if is_diff(self.output):
-            return _shortened(diff_lines(output), _DIFF_ROWS, 0)
+            return shortened(diff_lines(output), _DIFF_ROWS, 0)
         if (content := self._written_text()) is not None:
             added = "\n".join(f"+{row}" for row in content.rstrip("\n").split("\n"))
-            return _shortened(diff_lines(added), 2 * _HEAD_ROWS, 0)
+            return shortened(diff_lines(added), 2 * _HEAD_ROWS, 0)
         rows: list[Line] = [[Span(row, "dim" if is_ok else "")] for row in output.split("\n")] if output else []
-        return _shortened(rows, _HEAD_ROWS, _END_ROWS)
+        return shortened(rows, _HEAD_ROWS, _END_ROWS)
 
     def _written_text(self) -> str | None:
         """The text of a file that was written anew."""
@@ -139,7 +139,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _shortened(rows: list[Line], head: int, end: int) -> list[Line]:
+def shortened(rows: list[Line], head: int, end: int) -> list[Line]:
+    """The rows without their middle, when that makes them fewer."""
     hidden = len(rows) - head - end
     if hidden <= 1:
         return rows

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, cast, get_args
+from typing import NamedTuple, cast, get_args
 
 from penguin_harness.cli.approval import ApprovalMode, Approver
 from penguin_harness.cli.status import tokens
+from penguin_harness.cli.terminal.flow import put_line
 from penguin_harness.cli.terminal.neutral import one_line
+from penguin_harness.cli.terminal.screen import Screen
 from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.cli.terminal.table import aligned
 from penguin_harness.session import Session
 
 COMMANDS = {
     "/help": "this list",
-    "/new": "begin a new session in the same folder",
+    "/compact": "replace the context by a summary; /compact discard by nothing",
+    "/model": "the models; /model PROVIDER MODEL_ID goes on with another one",
+    "/fork": "go on in a copy of this session; /fork N leaves out the last N turns",
+    "/clear": "begin a new session in the same folder",
     "/tools": "what the model may call",
     "/usage": "tokens so far, and the size of the context",
     "/trace": "where this session is written down",
@@ -23,48 +28,49 @@ COMMANDS = {
     "/exit": "leave",
 }
 _KEYS = (
-    ("Enter", "sends; on an empty line it goes on with an interrupted task"),
-    ("Alt-Enter", "breaks the line, as does \\ before Enter"),
+    ("Enter", "sends, while a task runs too: that steers it; on an empty line it goes on with an interrupted task"),
+    ("Alt-Enter", "breaks the line, as does \\ before Enter here"),
     ("Ctrl-C", "interrupts a run; here it clears the line, and twice it leaves"),
+    ("r, Esc", "before another attempt: try at once, give up"),
     ("Ctrl-D", "leaves"),
 )
 _COMMAND = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 
-After: TypeAlias = Literal["stay", "new", "exit"]
+
+class Command(NamedTuple):
+    """A line for the chat itself."""
+
+    name: str
+    argument: str
 
 
-def is_command(text: str) -> bool:
-    """Whether a line is for the chat; a path is not."""
-    return _COMMAND.fullmatch(text.strip()) is not None
-
-
-def obey(text: str, session: Session, approver: Approver) -> tuple[After, Sequence[Line]]:
-    """Do what the line says: what to do next, and what to show."""
+def command_of(text: str) -> Command | None:
+    """The command that a line is; a path is none."""
     found = _COMMAND.fullmatch(text.strip())
-    command, argument = ("", "") if found is None else (found[1], (found[2] or "").strip())
-    match command:
-        case "exit" | "quit":
-            return "exit", []
-        case "new":
-            return "new", []
-        case "help":
-            return "stay", _help()
+    return None if found is None else Command(found[1], (found[2] or "").strip())
+
+
+def obey(command: Command, session: Session, approver: Approver) -> Sequence[Line]:
+    """Do what needs neither the model nor another session, and say what to show."""
+    match command.name:
         case "tools":
             rows = [[[Span(tool.name, "bold")], [Span(_first_sentence(tool.description))]] for tool in session.tools]
-            return "stay", aligned(rows)
+            return aligned(rows)
         case "usage":
-            return "stay", _usage(session)
+            return _usage(session)
         case "trace":
-            return "stay", [[Span(str(session.trace_path))], [Span(f"penguin trace show {session.session_id}", "dim")]]
+            return [[Span(str(session.trace_path))], [Span(f"penguin trace show {session.session_id}", "dim")]]
         case "approve":
-            return "stay", _approve(argument, approver)
+            return _approve(command.argument, approver)
         case _:
-            return "stay", [[Span(f"there is no /{command}; see /help", "yellow")]]
+            return [[Span(f"there is no /{command.name}; see /help", "yellow")]]
 
 
-def _help() -> Sequence[Line]:
-    rows = [*COMMANDS.items(), *_KEYS]
-    return aligned([[[Span(name, "bold")], [Span(what, "dim")]] for name, what in rows])
+def put_help(screen: Screen) -> None:
+    """What there is besides talking."""
+    for name, what in (*COMMANDS.items(), *_KEYS):
+        put_line(screen, [Span(f"{name:<11}", "bold"), Span(what, "dim")], margin=11)
+    screen.gap()
 
 
 def _usage(session: Session) -> Sequence[Line]:

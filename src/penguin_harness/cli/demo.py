@@ -16,13 +16,13 @@ from penguin_harness.cli.options import Workspace
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.screen import Screen, screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
-from penguin_harness.cli.trace import check_files
 from penguin_harness.contracts import ModelRef
 from penguin_harness.llm.replay import Replay
 from penguin_harness.models import REPLAY
 from penguin_harness.omnimessage import ModelMessage, Text, user_text
 from penguin_harness.session import Session
 from penguin_harness.trace import read_messages
+from penguin_harness.verify import check_files
 
 RECORDING = Path(__file__).with_name("demo.jsonl")
 _FRAGMENT = 5

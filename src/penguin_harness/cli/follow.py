@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from penguin_harness.cli.console import INTERRUPTED, TERMINATED
 from penguin_harness.cli.render import Renderer
@@ -13,6 +13,7 @@ from penguin_harness.engine.run import Run
 
 FRAME = 0.08
 _CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED, signal.SIGHUP: TERMINATED}
+POLITE_KILLS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
@@ -23,8 +24,10 @@ class Interrupts:
 
 
 @contextmanager
-def interrupting(abort: Callable[[], None]) -> Generator[Interrupts, None, None]:
-    """Within it Ctrl-C and a polite kill abort the run instead of the program."""
+def interrupting(
+    abort: Callable[[], object], signals: Sequence[signal.Signals] = tuple(_CODES)
+) -> Generator[Interrupts, None, None]:
+    """Within it Ctrl-C and a polite kill call `abort` instead of ending the program."""
     loop = asyncio.get_running_loop()
     seen = Interrupts()
 
@@ -32,29 +35,43 @@ def interrupting(abort: Callable[[], None]) -> Generator[Interrupts, None, None]
         seen.exit_code = _CODES[number]
         abort()
 
-    for number in _CODES:
+    for number in signals:
         loop.add_signal_handler(number, take, number)
     try:
         yield seen
     finally:
-        for number in _CODES:
+        for number in signals:
             loop.remove_signal_handler(number)
 
 
-async def follow(run: Run, renderer: Renderer, *, hint: str = "Ctrl-C interrupts") -> int | None:
-    """Show the run to its end. Returns the exit code of the signal that interrupted it, if one did."""
+async def follow(
+    run: Run,
+    renderer: Renderer,
+    *,
+    hint: str = "Ctrl-C interrupts",
+    keys: AbstractContextManager[None] | None = None,
+) -> int | None:
+    """Show the run to its end, with the `keys` read. Returns the exit code of the signal that came, if one did."""
     renderer.status.begin(hint)
-    animation = asyncio.create_task(_animate(renderer))
     try:
         async with run:
-            with interrupting(run.abort) as seen:
+            with animating(renderer), interrupting(run.abort) as seen, keys or nullcontext():
                 async for message in run:
                     renderer.show(message)
     finally:
-        animation.cancel()
         renderer.status.is_running = False
         renderer.close()
     return seen.exit_code
+
+
+@contextmanager
+def animating(renderer: Renderer) -> Generator[None, None, None]:
+    """Within it what is live moves."""
+    animation = asyncio.create_task(_animate(renderer))
+    try:
+        yield
+    finally:
+        animation.cancel()
 
 
 async def _animate(renderer: Renderer) -> None:

@@ -68,7 +68,7 @@ def add(
 def list_models(*, as_json: Json = False) -> None:
     """List the models. Keys are never shown, only where they come from."""
     config = load_config(agent_paths().config)
-    listed = [_listed(model, config) for model in _all_models(config)]
+    listed = [_listed(model, config) for model in all_models(config)]
     if as_json:
         sys.stdout.write(f"{msgspec.json.format(msgspec.json.encode(listed)).decode()}\n")
         return
@@ -137,7 +137,8 @@ def _require_usable(model: Model) -> None:
     open_model(msgspec.structs.replace(model, api_key=model.api_key or "unset"))
 
 
-def _all_models(config: ProjectConfig) -> list[Model]:
+def all_models(config: ProjectConfig) -> list[Model]:
+    """The configured models, the default among them even when nothing else is stored of it."""
     default = config.default_model()
     return [*config.models, *([default] if default is not None and default not in config.models else [])]
 

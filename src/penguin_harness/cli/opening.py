@@ -1,4 +1,4 @@
-"""Opening the session that a command works in: a new one, or one to go on with."""
+"""What a command works on: a new session, one to go on with, or the files of one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from penguin_harness.agent import Agent, read_context
 from penguin_harness.cli.options import ModelOptions
 from penguin_harness.errors import ConfigError, PenguinError, SessionError
 from penguin_harness.session import Session
+from penguin_harness.state.paths import agent_paths
 from penguin_harness.trace import find_session
 
 
@@ -52,6 +53,14 @@ def newest_session(agent: Agent, workspace: Path) -> str:
         if meta.source != "subagent" and Path(meta.workspace) == folder:
             return files.session_id
     raise SessionError(f"there is no session of {folder} yet; begin one with `penguin chat`, or see `penguin ls`")
+
+
+def trace_files(trace: str) -> list[Path]:
+    """A Trace file by its path, or all files of the session that has this in its id."""
+    path = Path(trace)
+    if path.is_file() or "/" in trace or trace.endswith(".jsonl"):
+        return [path]
+    return list(find_session(agent_paths().traces, trace).paths)
 
 
 def _absolute(folder: Path) -> Path:

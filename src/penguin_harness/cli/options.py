@@ -31,3 +31,4 @@ Approval: TypeAlias = Annotated[
 MaxTurns: TypeAlias = Annotated[int | None, Parameter(help="Stop after so many turns.")]
 Thinking: TypeAlias = Annotated[ThinkingLevel | None, Parameter(help="How much the model should think.")]
 Json: TypeAlias = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for programs.")]
+Lenient: TypeAlias = Annotated[bool, Parameter(negative="", help="Let files of other and older writers pass.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,10 +17,17 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from penguin_harness.cli.follow import POLITE_KILLS, interrupting
+from penguin_harness.cli.terminal.spans import Span, crop, text_of
+
 AGAIN: Final = 2.0
 """Seconds within which a second Ctrl-C leaves."""
 
 _STYLE = Style.from_dict({"mark": "ansicyan bold", "about": "ansibrightblack"})
+
+
+class Killed(Exception):
+    """The program was told to end while it asked."""
 
 
 class Prompt:
@@ -43,13 +51,21 @@ class Prompt:
         )
 
     async def ask(self, default: str = "") -> str:
-        """The next message. Raises EOFError when the person leaves."""
+        """The next message. Raises EOFError when the person leaves, and Killed when the program is told to end."""
         self._interrupted = float("-inf")
-        return await self._session.prompt_async(default=default)
+        app = self._session.app
+
+        def end() -> None:
+            if app.is_running:
+                app.exit(exception=Killed)
+
+        with interrupting(end, POLITE_KILLS):
+            return await self._session.prompt_async(default=default)
 
     def _message(self) -> StyleAndTextTuples:
         warned = time.monotonic() - self._interrupted < AGAIN
         about = "press Ctrl-C again to leave" if warned else self._about()
+        about = text_of(crop([Span(about)], shutil.get_terminal_size().columns - 1))
         return [("class:about", f"{about}\n"), ("class:mark", "› ")]
 
     def _bindings(self) -> KeyBindings:

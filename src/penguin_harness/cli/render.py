@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from penguin_harness.cli.deck import Deck
+from penguin_harness.cli.inputs import input_lines, is_spoken
 from penguin_harness.cli.nested import Child
 from penguin_harness.cli.notices import event_lines, meta_lines, unknown_line
 from penguin_harness.cli.speech import Answers, Speech
 from penguin_harness.cli.status import Status
-from penguin_harness.cli.terminal.flow import Flow
-from penguin_harness.cli.terminal.neutral import neutral, one_line
+from penguin_harness.cli.terminal.flow import put_line
+from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import Screen
 from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.omnimessage import (
@@ -91,10 +92,13 @@ class Renderer:
         self._waiting.append(lines)
         self._settle()
 
-    def close(self) -> None:
-        """The messages are over: nothing stays live."""
-        self._speech.fragment("text", "stop", "")
-        self._deck.close()
+    def close(self, *, whole: bool = True) -> None:
+        """The messages are over: nothing stays live. What is open is told as such, if these were `whole`."""
+        self._speech.end()
+        if whole:
+            self._deck.close()
+        else:
+            self._deck = Deck()
         if self._answers is not None:
             self._answers.keep()
         self._settle()
@@ -151,18 +155,10 @@ class Renderer:
 
     def _show_input(self, text: Text) -> None:
         """What the person, or somebody in their place, tells the model."""
-        if text.sender in {"harness", "server"}:
-            self.notice([[Span(f"ℹ {row}", "dim")] for row in neutral(text.text).strip().split("\n")])
-            return
-        self._settle()
-        self.screen.gap()
-        flow = Flow(self.screen)
-        mark = "› "
-        for row in neutral(text.text).strip().split("\n"):
-            flow.begin([Span(mark, "bold cyan")], [Span("  ")])
-            flow.put(f"{row}\n", "bold")
-            mark = "  "
-        flow.close()
+        if is_spoken(text):
+            self._settle()
+            self.screen.gap()
+        self.notice(input_lines(text))
 
     def _show_event(self, payload: EventPayload, at: str) -> None:
         match payload:
@@ -202,11 +198,7 @@ class Renderer:
             return
         waiting, self._waiting = self._waiting, []
         for spans in (spans for lines in waiting for spans in lines):
-            flow = Flow(self.screen)
-            flow.begin((), [Span("  ")])
-            for span in spans:
-                flow.put(*span)
-            flow.close()
+            put_line(self.screen, spans)
         for card in self._deck.take_finished():
             self.screen.gap()
             self.screen.lines(card.final_lines(self.screen.width))
@@ -217,7 +209,7 @@ class Renderer:
         lines = [spans for card in self._deck.others(self.asked) for spans in card.live_lines(spinner, now)]
         lines += [spans for child in self._children.values() for spans in child.live_lines(spinner, now)]
         if self.status.is_running:
-            lines.append(self.status.line(self._speech.kind, len(self._deck.cards)))
+            lines += self.status.lines(self._speech.kind, len(self._deck.cards), width)
         if self.footer is not None:
             lines += self.footer(width)
         return [[], *lines] if lines and not self.screen.at_gap else lines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, TextIO
 
@@ -112,8 +111,7 @@ async def perform(job: Job) -> Done:
         if job.as_json:
             end, interrupted = await _print_lines(task)
             return Done(end, interrupted, approver.denied)
-        with asking.keys() if job.mode == "always-ask" else nullcontext():
-            interrupted = await follow(task, renderer)
+        interrupted = await follow(task, renderer, keys=asking.keys(task) if job.mode == "always-ask" else None)
         if renderer.screen.is_live:
             renderer.screen.gap()
             renderer.screen.lines([renderer.status.summary(), _session_mark(session)])

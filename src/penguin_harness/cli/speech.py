@@ -80,6 +80,11 @@ class Speech:
         if mark is not None and (text.strip() or stop_reason == "fatal"):
             self._screen.lines([mark])
 
+    def end(self) -> None:
+        """Nothing follows: what is open stays as it is."""
+        self._close()
+        self._kind = None
+
     def _write(self, kind: Kind, text: str) -> None:
         if kind == "text" and self._answers is not None:
             return

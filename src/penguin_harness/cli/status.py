@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from penguin_harness.cli.cards import seconds
-from penguin_harness.cli.terminal.spans import Line, Span
+from penguin_harness.cli.terminal.neutral import one_line
+from penguin_harness.cli.terminal.spans import Line, Span, cells, crop
 from penguin_harness.omnimessage import (
+    Abort,
     CompactionBegin,
     CompactionEnd,
     OmniMessage,
@@ -26,6 +29,9 @@ class Status:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.is_running = False
         self.hint = ""
+        self.has_keys = False
+        """Whether single keys are read, and not only Ctrl-C."""
+        self.was_aborted = False
         self.turns = 0
         self.usage: TokenCounts | None = None
         """What the run has cost so far."""
@@ -47,9 +53,18 @@ class Status:
         """Seconds since the run began."""
         return self._clock() - self._since
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next attempt is waited for."""
+        return self._retry_at is not None and self._retry_at > self._clock()
+
+    def hurry(self) -> None:
+        """The wait is over."""
+        self._retry_at = None
+
     def begin(self, hint: str) -> None:
         """A run begins."""
-        self.is_running, self.hint, self._since = True, hint, self._clock()
+        self.is_running, self.was_aborted, self.hint, self._since = True, False, hint, self._clock()
         self.turns, self.usage, self.end, self._retry_at = 0, None, None, None
 
     def see(self, message: OmniMessage) -> None:
@@ -71,11 +86,25 @@ class Status:
                 self._compacting = True
             case CompactionEnd():
                 self._compacting = False
+            case Abort():
+                self.was_aborted, self._retry_at = True, None
             case _:
                 pass
 
-    def line(self, speaking: str | None, calls: int) -> Line:
-        """What goes on."""
+    def lines(self, speaking: str | None, calls: int, width: int) -> list[Line]:
+        """What goes on. Who reads the keys says themselves what they do during a wait."""
+        if self.is_waiting and self.end is not None:
+            countdown = self._countdown(self.end, width)
+            return [countdown] if self.has_keys else [countdown, [Span("  Ctrl-C gives up", "dim")]]
+        return [self._line(speaking, calls)]
+
+    def _countdown(self, end: RequestEnd, width: int) -> Line:
+        wait = f"; attempt {self._attempt} in {math.ceil((self._retry_at or 0.0) - self._clock())} s"
+        words = f": {one_line(end.error_message)}" if end.error_message else ""
+        reason = [Span(f"{one_line(end.error_code or 'network')}{words}", "dim")]
+        return [Span(f"{self.spinner} ", "cyan"), *crop(reason, width - 2 - cells(wait)), Span(wait, "yellow")]
+
+    def _line(self, speaking: str | None, calls: int) -> Line:
         parts = [self._doing(speaking, calls), seconds(self.elapsed)]
         if self.usage is not None:
             parts.append(f"{tokens(self.usage.total)} tokens")
@@ -90,8 +119,6 @@ class Status:
         return [Span(" · ".join((*parts, seconds(self.elapsed))), "dim")]
 
     def _doing(self, speaking: str | None, calls: int) -> str:
-        if self._retry_at is not None:
-            return f"attempt {self._attempt} in {max(self._retry_at - self._clock(), 0):.0f} s"
         if self._compacting:
             return "summarizing the context"
         if speaking is not None:

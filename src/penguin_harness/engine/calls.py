@@ -58,13 +58,13 @@ class Calls:
     async def finish(self) -> None:
         """Wait until every call is decided and answered."""
         if self._asking is not None:
-            await self._asking
+            await _result(self._asking)
         await self._finish_running()
 
     async def finish_decided(self) -> None:
         """The request failed: what runs may end, what nobody decided yet is answered as not run."""
-        if self._asking is not None:
-            await _ended([self._asking])
+        if self._asking is not None and await _ended([self._asking]):
+            raise asyncio.CancelledError
         for call, _ in self._waiting:
             self._answer(call, REQUEST_FAILED, "aborted")
         self._waiting.clear()
@@ -87,20 +87,27 @@ class Calls:
 
     async def _finish_running(self) -> None:
         for _, task in self._running.values():
-            await task
+            await _result(task)
 
     async def _ask(self) -> None:
         while self._waiting:
             call, invocation = self._waiting[0]
             refusal = await self._refusal(call)
             self._waiting.popleft()
-            if refusal is None:
-                self._outlet.emit(ApprovalDecision("allow", call.tool_call_id))
-                task = asyncio.create_task(invocation.run(self._emit_output))
-                self._running[call.tool_call_id] = (invocation, task)
-            else:
+            if refusal is not None:
                 self._outlet.emit(ApprovalDecision("deny", call.tool_call_id))
                 self._answer(call, refusal, "aborted")
+                continue
+            self._outlet.emit(ApprovalDecision("allow", call.tool_call_id))
+            run = invocation.run(self._emit_output)
+            if self._waiting or self._asking is None:
+                self._running[call.tool_call_id] = (invocation, asyncio.create_task(run))
+                continue
+            # Nothing is left to ask: this task becomes the call's own, which is cheaper than another one.
+            self._running[call.tool_call_id] = (invocation, self._asking)
+            self._asking = None
+            await run
+            return
 
     async def _refusal(self, call: ToolCall) -> str | None:
         """Ask the person; None allows."""
@@ -127,10 +134,18 @@ class Calls:
         self._outlet.emit(ToolCallOutput("user", clean(text), call.tool_call_id, stop_reason=stop_reason))
 
 
-async def _ended(tasks: list[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait for them, at most the grace; another cancellation does not cut the closing short."""
+async def _result(task: asyncio.Task[None]) -> None:
+    """Wait for a call's task. Awaiting it itself would pass a cancellation on to it, which then is lost to the run."""
+    if not task.done():
+        await asyncio.wait([task])
+    task.result()
+
+
+async def _ended(tasks: list[asyncio.Task[None]]) -> bool:
+    """Cancel tasks and wait for them, at most the grace. Tells whether somebody interrupted; nothing is cut short."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + STOP_GRACE
+    interrupted = False
     for task in tasks:
         task.cancel()
     while pending := [task for task in tasks if not task.done()]:
@@ -139,8 +154,9 @@ async def _ended(tasks: list[asyncio.Task[None]]) -> None:
             break
         try:
             await asyncio.wait(pending, timeout=left)
-        except asyncio.CancelledError:  # already stopping
-            continue
+        except asyncio.CancelledError:  # the closing goes on
+            interrupted = True
     for task in tasks:
         if task.done() and not task.cancelled():
             task.exception()  # the run ends with its own error; a task that failed beside it is not reported twice
+    return interrupted

@@ -50,6 +50,8 @@ class Task(Struct, frozen=True):
     options: RunOptions = RunOptions()
     owed: Sequence[HeadRecord] = ()
     """What a crash left out of the head of the current file."""
+    warning: str | None = None
+    """What the person and the model must know before anything else."""
 
 
 async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
@@ -58,6 +60,8 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
     open_task(task, keep_undecided=not inputs)
     for content in inputs:
         outlet.record(content)
+    if task.warning is not None:
+        outlet.emit(notice(task.warning))
     await asyncio.sleep(0)  # an abort that came before the start takes effect here, the input being on disk
     offer_tools(task)
     if not inputs:

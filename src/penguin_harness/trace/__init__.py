@@ -9,6 +9,7 @@ from penguin_harness.trace.files import (
     next_file,
 )
 from penguin_harness.trace.fork import fork_files
+from penguin_harness.trace.journal import TailJournal
 from penguin_harness.trace.lock import SessionLock
 from penguin_harness.trace.reader import Skipped, read_lines, read_messages
 from penguin_harness.trace.writer import Durability, TraceWriter
@@ -18,6 +19,7 @@ __all__ = [
     "SessionFiles",
     "SessionLock",
     "Skipped",
+    "TailJournal",
     "TraceWriter",
     "context_file",
     "find_session",

@@ -105,7 +105,7 @@ def read_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def halves_at(place: Place, entries: Iterable[Entry]) -> list[Half]:
-    """What was shown of the segments that are open exactly there, as the interrupted messages that they become."""
+    """The interrupted messages: the segment that is open exactly there, and the request's outputs."""
     found: dict[str, _Found] = {}
     for entry in entries:
         if entry.place == _place_of(entry.start, place):

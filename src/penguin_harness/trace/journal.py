@@ -76,7 +76,7 @@ class TailJournal:
             self._append(b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries))
 
     def halves(self) -> Sequence[Half]:
-        """What is known of the segments that are open exactly where the Trace ends. Leaves the file as it is."""
+        """What is known of the segment that is open exactly where the Trace ends, and of the request's outputs."""
         self.flush()
         if not self._exists:
             return ()

@@ -135,6 +135,15 @@ class Flow:
         self._screen.put(Span(text, span.style))
 
 
+def put_line(screen: Screen, spans: Line, *, margin: int = 2) -> None:
+    """A line by itself, wrapped at words; the rows behind its first one are indented."""
+    flow = Flow(screen)
+    flow.begin((), [Span(" " * margin)])
+    for span in spans:
+        flow.put(*span)
+    flow.close()
+
+
 def _is_wide(character: str) -> bool:
     return not character.isascii() and get_character_cell_size(character) == 2
 

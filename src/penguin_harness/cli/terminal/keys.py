@@ -14,6 +14,11 @@ from typing import Any, TypeAlias
 Chunk: TypeAlias = str
 """What one read brought: a key, or a pasted text."""
 
+ESCAPE: Chunk = "\x1b"
+ALT_ENTER: Chunk = "\x1b\r"
+
+_REST = 0.05
+"""Seconds in which the rest of a key's sequence follows its Esc, which else is the key of that name."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 
 
@@ -25,6 +30,7 @@ class Keys:
         self._take = take
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._before: list[Any] = []
+        self._escape: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> Keys:
         self._before = termios.tcgetattr(self._descriptor)
@@ -48,8 +54,27 @@ class Keys:
             data = b""
         if not data:
             self._stop()
-        elif text := _ESCAPES.sub("", self._decode(data)):
-            self._take(text)
+        else:
+            self._pass_on(self._decode(data))
+
+    def _pass_on(self, text: Chunk) -> None:
+        if self._escape is not None:
+            self._escape.cancel()
+            self._escape = None
+            text = ESCAPE + text
+        if text == ESCAPE:
+            self._escape = asyncio.get_running_loop().call_later(_REST, self._end_escape)
+        elif text == ALT_ENTER:
+            self._take(ALT_ENTER)
+        elif typed := _ESCAPES.sub("", text):
+            self._take(typed)
+
+    def _end_escape(self) -> None:
+        self._escape = None
+        self._take(ESCAPE)
 
     def _stop(self) -> None:
+        if self._escape is not None:
+            self._escape.cancel()
+            self._escape = None
         asyncio.get_running_loop().remove_reader(self._descriptor)
