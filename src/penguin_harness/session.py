@@ -244,6 +244,7 @@ class Session:
         await self.close()
 
     def _task(self, control: Control, options: RunOptions) -> Task:
+        owed, self._owed = self._owed, ()  # written once, by whatever runs first
         return Task(
             meta=self._meta,
             model=self._model,
@@ -253,7 +254,7 @@ class Session:
             compactor=Compactor(model=self._model, outlet=self._outlet, rotate=self._rotate),
             policy=self._policy,
             options=options,
-            owed=self._owed,
+            owed=owed,
             warning=None if self.workspace.is_dir() else GONE.format(workspace=self.workspace),
         )
 

@@ -303,6 +303,10 @@ async def test_what_a_crash_left_out_of_a_new_files_head_is_made_up(tmp_path: Pa
     resumed_model = Script([[say("ok")]])
     async with await agent.resume_session(one.session.session_id, model=resumed_model, compaction=LIMIT) as resumed:
         before = {path: path.read_bytes() for path in one.files}
+        interrupted = resumed.run([user_text("at once interrupted")])
+        interrupted.abort()
+        async for _ in interrupted:
+            assert_law_1(resumed)
         async for message in resumed.run([user_text("third")]):
             assert message.timestamp
             assert_law_1(resumed)
@@ -311,6 +315,7 @@ async def test_what_a_crash_left_out_of_a_new_files_head_is_made_up(tmp_path: Pa
     told = resumed_model.requests[0].messages
     assert told[: len(model.requests[2].messages)] == model.requests[2].messages
     assert told[-1] == Text("user", "third")
+    assert str(told).count("We count.") == 1
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,8 @@ def open_task(task: Task, *, keep_undecided: bool) -> None:
     context, outlet = task.outlet.context, task.outlet
     if context.meta is None:
         outlet.record(task.meta)
-    if context.requests == 0:
-        for record in task.owed:
-            put_head(record, outlet)
+    for record in task.owed:
+        put_head(record, outlet)
     for closing in closing_messages(context, outlet.tail.halves(), keep_undecided=keep_undecided):
         outlet.emit(closing)
     outlet.tail.clear()

@@ -20,6 +20,7 @@ from penguin_harness.omnimessage import (
     CompletePayload,
     EventPayload,
     PartialPayload,
+    PartialToolCallOutput,
     SessionMeta,
     Text,
     Thinking,
@@ -62,6 +63,9 @@ class TailJournal:
                 producer = MODEL
             case _:
                 return
+        if producer == MODEL and not self._open and not any(type(f) is PartialToolCallOutput for f in self._shown):
+            self._shown.clear()  # the usual case: one segment, complete before anything was written
+            return
         self._sort()
         if self._open.pop(producer, None) is not None and not self._open:
             self.clear()
