@@ -18,6 +18,7 @@ def test_a_context_is_summarized_and_the_talk_goes_on(home_with_model: Home, dou
         say(terminal, "hi", "Hello.")
         say(terminal, "/compact now", "there is no 'now'", "/compact discard drops it")
         say(terminal, "/compact", "the context was summarized (manual)", "│ We said hello.")
+        say(terminal, "")
         say(terminal, "and now?", "Still here.")
         leave(terminal)
     assert [path.stem[-3:] for path in home_with_model.traces] == ["001", "002"]

@@ -10,7 +10,7 @@ from penguin_harness.omnimessage import block
 from penguin_harness.trace import read_lines
 from tests.cli.process import Home
 from tests.cli.talk import CTRL_C, CTRL_D, ENTER, ESCAPE, asked, leave, ready
-from tests.double.build import fails, gate, reply, script, text, turn
+from tests.double.build import call, fails, gate, reply, script, text, turn
 from tests.double.client import Double
 
 
@@ -132,3 +132,31 @@ def test_a_polite_kill_during_a_run_interrupts_it_and_leaves(home_with_model: Ho
         assert terminal.ended() == 143
         assert terminal.is_echoing()
     assert b'"abort"' in list(read_lines(home_with_model.traces[0]))[-1]
+
+
+async def test_a_resumed_chat_tells_what_is_open_and_goes_on_with_it(home_with_model: Home, double: Double) -> None:
+    """B001."""
+    begun = call("exec_command", {"command": "touch begun; sleep 30"}, id="a")
+    undecided = call("exec_command", {"command": "touch made"}, id="b", index=1)
+    double.load(script(turn(begun, undecided), reply("Fine.")))
+    with home_with_model.on_terminal("chat") as terminal:
+        ready(terminal)
+        terminal.send(f"go{ENTER}")
+        terminal.expect("$ touch begun")
+        terminal.send("y")
+        terminal.expect("$ touch made")
+        terminal.signal(signal.SIGKILL)
+        terminal.ended()
+    with home_with_model.on_terminal("chat", "--resume", "--approve", "allow-all") as terminal:
+        terminal.expect("■ exec_command  touch begun; sleep 30  it may have run")
+        terminal.expect("■ exec_command  touch made  not decided yet")
+        terminal.expect("Enter on an empty line goes on")
+        ready(terminal)
+        terminal.send(ENTER)
+        terminal.expect("Its effect is unknown")
+        terminal.expect("✓ exec_command  touch made")
+        terminal.expect("Fine.")
+        ready(terminal)
+        leave(terminal)
+        assert "ignored" not in terminal.text
+    assert (home_with_model.workspace / "made").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pytest
@@ -315,5 +316,5 @@ def test_the_live_area_leaves_nothing_behind() -> None:
     show(page.renderer, [tool_call_output("x", "a")])
     page.renderer.status.is_running = False
     page.renderer.close()
-    assert page.seen == "› Hi\n\n✓ exec_command  ls\n  │ x\n"
+    assert re.fullmatch(r"› Hi\n\n✓ exec_command  ls(  \d\.\d s)?\n  │ x\n", page.seen)
     assert page.out.getvalue().endswith("\x1b[?25h\x1b[?2026l")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from penguin_harness import omnimessage as om
 from penguin_harness.engine.context import Context, fold
@@ -58,7 +59,8 @@ CRASHED = begun(
 def written(folder: Path, messages: list[OmniMessage], number: int = 1) -> Path:
     path = folder / f"{SESSION}_{number:03d}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(encode(message) + b"\n" for message in messages))
+    stamped = (replace(message, timestamp=f"2026-12-01T09:0{number}:{n:06.3f}Z") for n, message in enumerate(messages))
+    path.write_bytes(b"".join(encode(message) + b"\n" for message in stamped))
     return path
 
 
@@ -158,6 +160,13 @@ def test_what_is_wrong_ends_with_1(home: Home) -> None:
     assert "✗ it cannot be resumed: " in done.out
     assert home.penguin("trace", "verify", "nothing").code == 2
     assert home.penguin("trace", "verify", "/no/where.jsonl").code == 2
+
+
+def test_a_file_that_is_not_the_newest_is_told_as_such(home: Home) -> None:
+    first = written(traces(home), begun(*turn_of(om.assistant_text("Yes."))))
+    written(traces(home), begun(), number=2)
+    assert "A resume, if this file were the newest\n" in home.penguin("trace", "verify", str(first)).out
+    assert "A resume\n" in home.penguin("trace", "verify", "0a1b2c3d").out
 
 
 def test_files_of_other_writers_pass_when_asked(home: Home) -> None:

@@ -25,7 +25,7 @@ from penguin_harness.trace import find_session, read_messages
 from tests.double.conversation import PNG
 from tests.engine.test_context import assert_legal
 from tests.laws.stage import Effects, Relay, plans
-from tests.matrix.committed import committed_in
+from tests.matrix.committed import assert_holds, committed_in
 from tests.matrix.crash import whole_lines
 from tests.matrix.twin import copy_files
 from tests.support import LIMIT, allow, assert_conforms, assert_law_1, live_context, new_agent, quiet
@@ -123,9 +123,8 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule()
     def fork(self) -> None:
-        if live_context(self.session).turns:
+        if live_context(self.session).turns and not self.is_open:
             self.runner.run(self._fork())
-            self.is_open = False
 
     @invariant()
     def every_request_was_legal(self) -> None:
@@ -154,6 +153,7 @@ class SessionMachine(RuleBasedStateMachine):
     def each_committed_call_has_one_output(self) -> None:
         if self._files() and not self.is_open:
             known = committed_in([list(read_messages(path)) for path in self._files()])
+            assert_holds(self.session.history, known)
             calls = [payload.tool_call_id for payload in known.content if isinstance(payload, ToolCall)]
             assert sorted(output.tool_call_id for output in known.outputs) == sorted(calls)
 

@@ -10,10 +10,12 @@ from penguin_harness.omnimessage import (
     AssistantContent,
     CompactionBegin,
     CompactionEnd,
+    CompletePayload,
     OmniMessage,
     RequestBegin,
     RequestEnd,
     SessionMeta,
+    Text,
     TokenUsage,
     ToolCall,
     ToolCallOutput,
@@ -40,6 +42,19 @@ def committed_in(files: Sequence[Sequence[OmniMessage]]) -> Committed:
     for message in (message for file in files for message in file):
         reader.take(message)
     return reader.result()
+
+
+def assert_holds(told: Sequence[CompletePayload], known: Committed) -> None:
+    """Nothing of it is missing from what a request sends, or out of order."""
+    rest = iter(told)
+    for payload in known.content:
+        assert any(payload == one for one in rest), f"{payload} is missing, or out of order"
+    answers = {payload.tool_call_id: payload for payload in told if isinstance(payload, ToolCallOutput)}
+    for output in known.outputs:
+        assert answers[output.tool_call_id] == output
+    words = "".join(payload.text for payload in told if isinstance(payload, Text))
+    for text in known.told:
+        assert text in words, f"{text!r} is not told"
 
 
 class _Reader:

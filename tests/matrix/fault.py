@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penguin_harness import OmniMessage, RequestEnd, Session, ToolCall
+from penguin_harness import OmniMessage, RequestEnd, Session, Text, ToolCall, ToolCallOutput
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.llm import create_model
+from penguin_harness.omnimessage import CompletePayload
 from tests.double import build
 from tests.double.build import MODEL, Endpoint, Turn, call, reply, script, text, thinking, turn
 from tests.double.client import Double
 from tests.double.script import Event, Step
+from tests.engine.test_context import assert_legal
 from tests.matrix.sweep import command
 from tests.matrix.twin import copy_files, resume, say
 from tests.support import live_context, outputs, texts, watched
@@ -132,6 +134,7 @@ async def prove(point: Point, folder: Path, *, double: Double) -> None:
         assert texts(seen)[-1] == FINAL
         assert_failed(seen, FAULTS[point.fault], retried=retried)
         assert_ran_once(seen, folder)
+        assert_told(seen, session.session.history)
         session.inputs += 1
         session.forget_stream()
         await assert_resumes(session.session, folder, double, new_model(double, point), count)
@@ -167,6 +170,17 @@ def assert_ran_once(seen: list[OmniMessage], folder: Path) -> None:
     files = {path.stem: len(path.read_text()) for path in folder.glob("*.count")}
     assert files == ran
     assert set(ran.values()) == {1}
+
+
+def assert_told(seen: list[OmniMessage], history: Sequence[CompletePayload]) -> None:
+    """The model is told of everything that a failed attempt had said, and of what its tools did."""
+    assert_legal(history)
+    words = "".join(payload.text for payload in history if isinstance(payload, Text))
+    for payload in (message.payload for message in seen):
+        if isinstance(payload, Text) and payload.stop_reason == "retryable":
+            assert payload.text.strip() in words
+        elif isinstance(payload, ToolCallOutput) and payload not in history:
+            assert payload.output in words
 
 
 def committed_calls(seen: list[OmniMessage]) -> set[str]:

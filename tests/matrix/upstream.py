@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,7 +12,7 @@ from penguin_harness.llm.script import Script, call, say
 from penguin_harness.trace import context_file
 from tests.double import rules
 from tests.engine.test_context import UPSTREAM, assert_legal
-from tests.matrix.committed import committed_in
+from tests.matrix.committed import assert_holds, committed_in
 from tests.matrix.crash import ENDPOINT, HEADERS, messages, wire
 from tests.matrix.sweep import command
 from tests.support import allow, assert_law_1, new_agent, texts
@@ -63,13 +62,7 @@ async def prove(point: Point, folder: Path) -> None:
         assert_legal(request.messages)
         assert rules.check(wire(request), HEADERS, ENDPOINT) == []
         if point.files[0].parent.name not in MIXED:
-            assert_holds(request.messages, data)
-
-
-def assert_holds(told: Sequence[object], data: Sequence[bytes]) -> None:
-    rest = iter(told)
-    for payload in committed_in([messages(one) for one in data]).content:
-        assert any(payload == one for one in rest), f"{payload} is missing, or out of order"
+            assert_holds(request.messages, committed_in([messages(one) for one in data]))
 
 
 def main() -> None:

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penguin_harness.omnimessage import PartialText, RequestBegin, Text, ToolCallOutput, decode
+from penguin_harness.omnimessage import (
+    McpConnectBegin,
+    McpConnectEnd,
+    PartialText,
+    RequestBegin,
+    Text,
+    ToolCallOutput,
+    decode,
+)
 from penguin_harness.omnimessage.check import RULES, Checker, Dialect, Report, Surface, check, check_session
 from tests.omnimessage.mutations import MUTATIONS, Mutation
 from tests.omnimessage.sequences import (
@@ -265,6 +273,12 @@ def test_a_carry_over_may_be_carried_although_it_was_never_recorded() -> None:
     said = list(LATER)
     said[5] = Text("user", "[turn_aborted]\nHalf.\n[/turn_aborted]", carried=True)
     assert check_session([lines(COMPACTED), lines(said, 100)]).ok
+
+
+def test_a_copy_that_nobody_answered_is_carried_on() -> None:
+    """Two contexts in a row may end before their first answer."""
+    head = [said for said in LATER[:6] if not isinstance(said, McpConnectBegin | McpConnectEnd)]
+    assert check_session([lines(COMPACTED), lines(head, 100), lines(LATER, 200)], finished=True).ok
 
 
 @given(sessions())

@@ -58,6 +58,17 @@ class Card:
             case "done":
                 return [self._head(self._mark(), Span(""))]
 
+    def open_line(self) -> Line:
+        """What is known of it while nothing more comes."""
+        match self.decision:
+            case "allow":
+                known = "it may have run, nobody knows how far"
+            case None:
+                known = "not decided yet"
+            case "deny" | "forbidden":
+                known = "denied"
+        return self._head(Span("■", "yellow"), Span(f"  {known}", "yellow"))
+
     def final_lines(self, width: int | None) -> list[Line]:
         """What stays of it."""
         outcome = self._outcome()

@@ -16,7 +16,7 @@ from penguin_harness.cli.chat_contexts import Contexts, Move
 from penguin_harness.cli.console import DONE, INTERRUPTED, TERMINATED
 from penguin_harness.cli.draft import Draft
 from penguin_harness.cli.follow import follow
-from penguin_harness.cli.greeting import greet, model_name
+from penguin_harness.cli.greeting import greet, model_name, owes_answer
 from penguin_harness.cli.opening import new_session, resumed_session
 from penguin_harness.cli.options import Approval, MaxTurns, ModelOptions, Thinking, Workspace
 from penguin_harness.cli.prompt import Killed, Prompt
@@ -27,8 +27,8 @@ from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.contracts import ThinkingLevel
 from penguin_harness.engine.run import Run
-from penguin_harness.errors import ConfigError, InputError, PenguinError
-from penguin_harness.omnimessage import user_text
+from penguin_harness.errors import ConfigError, PenguinError
+from penguin_harness.omnimessage import is_blank, user_text
 from penguin_harness.session import Session
 
 NO_MODEL = ModelOptions()
@@ -116,17 +116,16 @@ class Chat:
             begun, self._begun = self._begun, ""
             self._renderer.screen.flush()
             text = await prompt.ask(begun)
-        if text.strip():
+        if not is_blank(text):
             self._renderer.show(user_text(text))
         return text
 
     async def _do(self, session: Session, approver: Approver, text: str) -> int | None:
-        """One task. An empty line goes on with what the model has not answered."""
-        inputs = [user_text(text)] if text.strip() else []
-        try:
-            run = session.run(inputs, approve=approver, thinking_level=self._thinking, max_turns=self._max_turns)
-        except InputError:  # nothing to go on with: an idle Enter
+        """One task. An empty line goes on with what the model has not answered, or is an idle Enter."""
+        if is_blank(text) and not owes_answer(session):
             return None
+        inputs = [] if is_blank(text) else [user_text(text)]
+        run = session.run(inputs, approve=approver, thinking_level=self._thinking, max_turns=self._max_turns)
         return await self._follow(run, steers=True)
 
     async def _obey(self, command: Command, session: Session, approver: Approver) -> Move | int | None:

@@ -11,6 +11,7 @@ class Deck:
 
     def __init__(self) -> None:
         self._cards: dict[str, Card] = {}
+        self._parked: dict[str, Card] = {}
         self._cut: set[str] = set()
 
     @property
@@ -46,7 +47,7 @@ class Deck:
 
     def decide(self, call_id: str, decision: Decision, *, at: str, now: float) -> None:
         """Whether the call runs."""
-        card = self._cards.get(call_id)
+        card = self._find(call_id)
         if card is not None:
             card.decision, card.decided_at = decision, at
             if decision == "allow":
@@ -54,7 +55,7 @@ class Deck:
 
     def add_output(self, fragment: PartialToolCallOutput) -> bool:
         """A fragment of an output; False when it answers no call that is open."""
-        card = self._cards.get(fragment.tool_call_id)
+        card = self._find(fragment.tool_call_id)
         if card is None or card.state == "done":
             return False
         card.add_output(fragment.output)
@@ -62,7 +63,7 @@ class Deck:
 
     def finish(self, output: ToolCallOutput, *, at: str) -> bool:
         """The answer to a call; False when it answers no call that is open."""
-        card = self._cards.get(output.tool_call_id)
+        card = self._find(output.tool_call_id)
         if card is None or card.state == "done":
             return False
         card.output, card.images = output.output, len(output.images or ())
@@ -84,6 +85,14 @@ class Deck:
                 card.state, card.stop_reason = "done", "aborted"
                 card.output = card.output or "No output is recorded."
 
+    def park(self) -> list[Card]:
+        """The messages pause: the open cards leave, and are back with the next word about them."""
+        parked = {call_id: card for call_id, card in self._cards.items() if card.state != "done"}
+        for call_id in parked:
+            del self._cards[call_id]
+        self._parked.update(parked)
+        return list(parked.values())
+
     def take_finished(self) -> list[Card]:
         """The finished cards whose predecessors are finished too."""
         taken: list[Card] = []
@@ -92,3 +101,8 @@ class Deck:
                 break
             taken.append(self._cards.pop(call_id))
         return taken
+
+    def _find(self, call_id: str) -> Card | None:
+        if call_id in self._parked:
+            self._cards[call_id] = self._parked.pop(call_id)
+        return self._cards.get(call_id)

@@ -36,6 +36,15 @@ def model_name(session: Session) -> str:
     return f"{one_line(session.meta.provider)} / {one_line(session.meta.model_id)}"
 
 
+def owes_answer(session: Session) -> bool:
+    """Whether the history ends with something that wants an answer; the summary that opens a context does not."""
+    if not session.history:
+        return False
+    last = session.history[-1]
+    opens = isinstance(last, Text) and content_of("context_summary", last.text) is not None
+    return last.role == "user" and not opens
+
+
 def _show_past(renderer: Renderer, session: Session) -> None:
     if not session.trace_path.exists():
         return
@@ -46,9 +55,11 @@ def _show_past(renderer: Renderer, session: Session) -> None:
         renderer.notice([_faint(f"… {begin} earlier messages: penguin trace show {session.session_id[-8:]}")])
     for message in messages[begin:]:
         renderer.show(message)
-    renderer.close()
+    renderer.pause()
     for problem in session.skipped:
         renderer.notice([[Span(f"! skipped {one_line(str(problem))}", "yellow")]])
+    if owes_answer(session):
+        renderer.notice([_faint("ℹ the model has not answered all of it; Enter on an empty line goes on")])
     renderer.screen.gap()
 
 

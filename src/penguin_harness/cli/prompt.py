@@ -59,8 +59,11 @@ class Prompt:
             if app.is_running:
                 app.exit(exception=Killed)
 
-        with interrupting(end, POLITE_KILLS):
-            return await self._session.prompt_async(default=default)
+        with interrupting(end, POLITE_KILLS) as seen:
+            return await self._session.prompt_async(
+                default=default,
+                pre_run=lambda: end() if seen.exit_code is not None else None,  # it came before the prompt did
+            )
 
     def _message(self) -> StyleAndTextTuples:
         warned = time.monotonic() - self._interrupted < AGAIN

@@ -92,6 +92,16 @@ class Renderer:
         self._waiting.append(lines)
         self._settle()
 
+    def pause(self) -> None:
+        """More messages may come later: nothing stays live, and calls without an output are told as open."""
+        self._speech.end()
+        open_calls = [card.open_line() for card in self._deck.park()]
+        self._settle()
+        if open_calls:
+            self.screen.gap()
+            self.notice(open_calls)
+        self.screen.flush()
+
     def close(self, *, whole: bool = True) -> None:
         """The messages are over: nothing stays live. What is open is told as such, if these were `whole`."""
         self._speech.end()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from glob import escape
+from pathlib import Path
 
 import msgspec
 
@@ -27,7 +29,7 @@ from penguin_harness.omnimessage import (
     ToolListReady,
     UserContent,
 )
-from penguin_harness.verify import Finding, KnownCall, Resumption, Verification
+from penguin_harness.verify import Finding, KnownCall, Resumption, Verification, session_and_number
 from penguin_harness.verify import verify as verify_files
 
 _LAWS = {1: "the newest file alone is the whole state", 2: "requests follow from it", 3: "prefixes are legal contexts"}
@@ -66,7 +68,17 @@ def report_lines(found: Verification) -> Iterator[Line]:
     if found.resume is None:
         yield [Span(f"✗ it cannot be resumed: {one_line(found.unreadable or '')}", "red")]
     else:
+        yield [Span(_heading(found), "bold")]
         yield from _resume(found.resume)
+
+
+def _heading(found: Verification) -> str:
+    """Whose resume it is: a file may be looked at that is not its session's newest."""
+    last = Path(found.files[-1])
+    name, number = session_and_number(last)
+    others = last.parent.glob(f"{escape(name)}_*.jsonl") if number else ()
+    is_newest = all(session_and_number(other)[1] <= number for other in others)
+    return "A resume" if is_newest else "A resume, if this file were the newest"
 
 
 def _protocol(found: Verification) -> Iterator[Line]:
@@ -94,7 +106,6 @@ def _laws(laws: Laws) -> Iterator[Line]:
 
 
 def _resume(resume: Resumption) -> Iterator[Line]:
-    yield [Span("A resume", "bold")]
     yield _row("goes on in", f"{_name(resume.path)}, with {resume.provider} / {resume.model_id}")
     yield _row("works in", resume.workspace)
     yield _row("committed", f"{_counted(resume.committed, 'message')} in {_counted(resume.turns, 'turn')}")

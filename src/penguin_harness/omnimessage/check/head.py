@@ -78,7 +78,7 @@ class Head:
         if (compacting and payload.sender is None) or (summary and payload.sender != "harness"):
             self._findings.broken("10.6", f"the sender of {_short(payload)} is {payload.sender!r}")
         if not compacting:
-            self._unanswered.append(payload)
+            self._unanswered.append(replace(payload, carried=False))  # a copy may be carried on
 
     def committed(self) -> None:
         """A turn is committed, so what was said before it is answered."""
