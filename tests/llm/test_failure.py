@@ -145,3 +145,35 @@ def test_b056_an_error_event_counts_as_the_status_it_stands_for(error: object, e
         failure = of_event(shape)
         assert (failure.status, failure.code) == expected
         assert failure.message
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '{"error":{"message":"The maximum context length is 128000 tokens."}}',
+        '{"error":{"message":"no","code":"context_length_exceeded"}}',
+        '{"error":{"message":"prompt is too long: 214676 tokens > 200000 maximum"}}',
+        '{"error":{"message":"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000"}}',
+        '{"error":{"message":"the request exceeds the available context size, try increasing it"}}',
+        '{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens (1048576)."}}',
+        '{"error":{"message":"Input is too long for requested model."}}',
+        '{"error":{"message":"Please reduce the length of the messages or completion."}}',
+        '{"error":{"message":"Your request exceeded model token limit: 131072"}}',
+    ],
+)
+def test_a_request_that_is_too_long_is_recognised_in_its_many_wordings(words: str) -> None:
+    """B083."""
+    outcome = of_status(400, words.encode(), {}).outcome()
+    assert (outcome.error_code, outcome.overflow) == ("rejected", True)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (400, "unknown parameter: temperature"),
+        (429, "too many tokens per minute"),
+        (400, "max_tokens must be positive"),
+    ],
+)
+def test_other_refusals_are_no_overflow(status: int, words: str) -> None:
+    assert not of_status(status, words.encode(), {}).outcome().overflow

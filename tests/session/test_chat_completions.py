@@ -272,3 +272,24 @@ async def test_bad_calls_in_the_history_are_still_accepted(tmp_path: Path, doubl
         assert texts(seen) == ["I see."]
         assert "approval_decision" not in kinds(seen)
     assert double.refusals() == []
+
+
+async def test_a_context_that_the_provider_finds_too_long_is_summarized_and_the_work_goes_on(
+    tmp_path: Path, double: Double
+) -> None:
+    """B083, B130: one compaction, one new try; the question that was not answered stands behind the summary."""
+    too_long = fails(400, "This model's maximum context length is 8192 tokens, your messages have 9000.")
+    summary = turn(text("[summary]We counted to one.[/summary]"), context="new")
+    async with against(double, tmp_path, reply("one"), too_long, summary, turn(text("two"), context="new")) as session:
+        await session.run("count")
+        session.forget_stream()
+        seen = await session.run("go on counting")
+        assert texts(seen)[-1] == "two"
+        assert kinds(seen).count("compaction_end") == 1
+        assert session.session.trace_path.name.endswith("_002.jsonl")
+    last = json.loads(bodies(double)[-1])["messages"]
+    assert [message["content"] for message in last[1:]] == [
+        "[context_summary]\nWe counted to one.\n[/context_summary]",
+        "go on counting",
+    ]
+    assert double.refusals() == []

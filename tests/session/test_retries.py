@@ -125,8 +125,9 @@ async def test_finished_tools_never_run_again(tmp_path: Path) -> None:
     assert "marked one" in str(resumed_model.requests[0].messages)
 
 
-async def test_an_abort_in_the_wait_says_what_it_interrupted(tmp_path: Path) -> None:
-    """B090: at once, and the session goes on."""
+@pytest.mark.parametrize("delay", [0.0, 0.05])
+async def test_an_abort_in_the_wait_says_what_it_interrupted(tmp_path: Path, delay: float) -> None:
+    """B090: at once, also when the wait was only just announced, and the session goes on."""
     model = Script([[RESET], [say("ok")]])
     async with watched(tmp_path, model) as session:
         run = session.start()
@@ -134,8 +135,7 @@ async def test_an_abort_in_the_wait_says_what_it_interrupted(tmp_path: Path) -> 
         async for message in run:
             session.see(message)
             if isinstance(message.payload, RequestEnd):
-                await asyncio.sleep(0)
-                asyncio.get_running_loop().call_later(0.05, run.abort)
+                asyncio.get_running_loop().call_later(delay, run.abort)
                 started = time.monotonic()
         assert time.monotonic() - started < 1.0
         assert session.stream[-1].payload == Abort("backoff_interrupted")

@@ -37,6 +37,11 @@ class Calls:
         self._running: dict[str, tuple[Invocation, asyncio.Task[None]]] = {}
         self._asking: asyncio.Task[None] | None = None
 
+    @property
+    def at_work(self) -> bool:
+        """Whether a tool still runs."""
+        return any(not task.done() for _, task in self._running.values())
+
     def add(self, call: ToolCall) -> None:
         """Take a call: answer it at once when it cannot run, else queue its question."""
         if call.stop_reason != "completed":

@@ -50,12 +50,18 @@ def closing_output(call: OpenCall, shown: str = "") -> ToolCallOutput:
 
 
 def aborted_attempt(attempt: Attempt, end: RequestEnd) -> list[CompletePayload]:
-    """An attempt that was interrupted, or after which the run gave up: one block, then its images."""
+    """An attempt that was interrupted, or after which the run gave up: one block, then its images.
+
+    Of a failure that the model had no part in, since it had produced nothing, it is not told.
+    """
+    produced = list(_produced(attempt))
+    if end.status != "aborted" and not produced:
+        return []
     if end.status == "aborted" and end.error_code != "process_exited":
         reason = "The user interrupted this answer before it was complete."
     else:
         reason = f"This answer broke off ({end.error_code or end.status}): {end.error_message or 'no details'}"
-    return _told(attempt, block("turn_aborted", "\n\n".join((reason, *_produced(attempt)))))
+    return _told(attempt, block("turn_aborted", "\n\n".join((reason, *produced))))
 
 
 def retried_attempt(attempt: Attempt, end: RequestEnd) -> list[CompletePayload]:

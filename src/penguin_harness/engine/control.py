@@ -37,9 +37,13 @@ class Control:
         """End the wait before a retry, also one that is about to begin."""
         self._hurry.set()
 
+    def announce_wait(self) -> None:
+        """A retry is announced: from now on an abort interrupts the wait for it."""
+        self.interrupts = "backoff_interrupted"
+
     async def wait(self, until: float) -> None:
         """Wait until a time of the event loop's clock, or until somebody is in a hurry."""
-        self.interrupts = "backoff_interrupted"
+        self.announce_wait()
         try:
             async with asyncio.timeout_at(until):
                 await self._hurry.wait()

@@ -105,6 +105,8 @@ async def run_turn(task: Task) -> Verdict:
             request = begin_request(task)
             verdict = await ask_model(request, model=task.model, calls=calls, ladder=ladder, outlet=task.outlet)
             end, ended = verdict.end, clock()
+            if end.retry_in_ms is not None and not calls.at_work:
+                task.control.announce_wait()
             await (calls.finish() if end.status == "completed" else calls.finish_decided())
         except asyncio.CancelledError:
             await calls.stop()
