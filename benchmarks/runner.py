@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks.resume import resume_cost
+from benchmarks.tail import tail_cost
 
 ROOT = Path(__file__).parent.parent
 BASELINE, SKETCH, PENGUIN = "httpx_json", "aiohttp_msgspec", "penguin"
@@ -82,6 +83,8 @@ class Results(NamedTuple):
     """By length of the session: a late turn over one of a 10-turn session."""
     resume: dict[int, list[float]]
     """By lines of the Trace: reading and folding over bare decoding."""
+    tail: list[float]
+    """Microseconds that the tail journal adds to a delta."""
     linear: float
     """Seconds a line of the longest Trace over those of the next shorter one."""
 
@@ -108,9 +111,10 @@ def run(plan: Plan) -> Results:
     resume = {lines: [bare.ratio for bare in costs] for lines, costs in resumed.items()}
     seconds = [median(cost.seconds for cost in costs) / lines for lines, costs in resumed.items()]
     where = f"{date.today().isoformat()}, Python {platform.python_version()}, {os.cpu_count()} cores"
+    tail = [tail_cost() * 1e6 for _ in range(plan.rounds)] if plan.wants("burst") else []
     shown = [*rows.values(), *([first] if plan.wants("first") else [])]
     linear = seconds[-1] / seconds[-2] if seconds else 0.0
-    return Results(where, plan.rounds, shown, growth if plan.wants("growth") else {}, resume, linear)
+    return Results(where, plan.rounds, shown, growth if plan.wants("growth") else {}, resume, tail, linear)
 
 
 class server:  # noqa: N801 - reads as a function

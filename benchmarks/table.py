@@ -28,6 +28,15 @@ def render(results: Results) -> str:
         *map(line, results.rows),
         "",
     ]
+    burst = next((row for row in results.rows if row.title.startswith("a delta, burst")), None)
+    if burst is not None:
+        budget = burst.median(BASELINE) / 2
+        share = median(results.tail) / budget * 100
+        lines += [
+            f"The tail journal adds {median(results.tail):.2f} µs to a delta of a burst, a write behind every read: "
+            f"{share:.0f} % of the budget of {budget:.1f} µs (≤ 15 %).",
+            "",
+        ]
     if results.growth:
         lines += [
             "| a late turn of a long session ÷ one of a 10-turn session | harness | baseline | sketch | budget |",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from penguin_harness.engine.head import HeadRecord, missing_head
 from penguin_harness.errors import ConfigError, TraceError
 from penguin_harness.invoke import invoke
 from penguin_harness.llm import key_variables
-from penguin_harness.models import choose_model, open_model, secret_values
+from penguin_harness.models import ModelChoice, Reach, choose_model, open_model, refuse_both, secret_values
 from penguin_harness.omnimessage import SessionMeta, Source
 from penguin_harness.session import Session
 from penguin_harness.state.config import load_config
@@ -64,34 +64,25 @@ class Agent:
         self,
         *,
         workspace: str | Path | None = None,
-        provider: str | None = None,
-        model_id: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        client_type: str | None = None,
-        context_window: int | None = None,
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
         source: Source = "user",
         compaction: CompactionPolicy = COMPACTION,
         durability: Durability = "process",
+        **choice: Unpack[ModelChoice],
     ) -> Session:
         """A new session in a workspace, by default a fresh folder of the agent.
 
-        The model is named by `provider` and `model_id`, or is the project's default, or is a ready `model`, which the
-        session then closes. `tools` are added to the built-in ones.
+        The model is named by `provider` and `model_id` (with `base_url`, `api_key`, `client_type`, `context_window`
+        where they are not configured), or is the project's default, or a ready `model`, which the session then closes.
+        `tools` are added to the built-in ones.
         Raises ConfigError when the workspace or the model is not there, ToolDefinitionError for an unfit function.
         """
         folder = self._workspace(workspace)
         if model is None:
-            model = await self.open_model(
-                provider=provider,
-                model_id=model_id,
-                base_url=base_url,
-                api_key=api_key,
-                client_type=client_type,
-                context_window=context_window,
-            )
+            model = await self.open_model(**choice)
+        else:
+            refuse_both(choice)
         meta = SessionMeta(
             session_id=new_session_id(),
             provider=model.ref.provider,
@@ -102,7 +93,7 @@ class Agent:
             workspace=str(folder),
             source=source,
         )
-        toolbox = await self._toolbox(meta, tools, api_key)
+        toolbox = await self._toolbox(meta, tools, choice.get("api_key"))
         lock = self._lock(meta.session_id)
         return Session(
             meta=meta,
@@ -120,17 +111,16 @@ class Agent:
         self,
         session_id: str,
         *,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        client_type: str | None = None,
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
         compaction: CompactionPolicy = COMPACTION,
         durability: Durability = "process",
+        **reach: Unpack[Reach],
     ) -> Session:
         """The session with that id, or whose id contains that fragment, as it stood: runs nothing, writes nothing.
 
-        Model, prompt and workspace are those of its newest context; where the model is reached may be said anew.
+        Model, prompt and workspace are those of its newest context; `base_url`, `api_key` and `client_type` may say
+        anew how the model is reached. `Session.recovery` says what was found.
         Raises SessionError when no session or more than one matches, TraceLocked when somebody else writes it,
         TraceError when none of its files can be read.
         """
@@ -139,16 +129,10 @@ class Agent:
         try:
             resumed = await invoke(read_context, files)
             meta = resumed.meta
-            if model is None:
-                model = await self.open_model(
-                    provider=meta.provider,
-                    model_id=meta.model_id,
-                    base_url=base_url,
-                    api_key=api_key,
-                    client_type=client_type,
-                    context_window=meta.model_context_window,
-                )
-            toolbox = await self._toolbox(meta, tools, api_key)
+            model = model or await self.open_model(
+                provider=meta.provider, model_id=meta.model_id, context_window=meta.model_context_window, **reach
+            )
+            toolbox = await self._toolbox(meta, tools, reach.get("api_key"))
         except BaseException:
             lock.release()
             raise
@@ -176,28 +160,9 @@ class Agent:
         forked = await invoke(fork_files, self.paths.traces, files, at)
         return await self.resume_session(forked, **options)
 
-    async def open_model(
-        self,
-        *,
-        provider: str | None = None,
-        model_id: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        client_type: str | None = None,
-        context_window: int | None = None,
-    ) -> Model:
+    async def open_model(self, **choice: Unpack[ModelChoice]) -> Model:
         """The named model, or the project's default, ready for requests. Raises ConfigError when it is not there."""
-        config = await invoke(load_config, self.paths.config)
-        choice = choose_model(
-            config,
-            provider=provider,
-            model_id=model_id,
-            base_url=base_url,
-            api_key=api_key,
-            client_type=client_type,
-            context_window=context_window,
-        )
-        return open_model(choice)
+        return open_model(choose_model(await invoke(load_config, self.paths.config), **choice))
 
     def sessions(self) -> list[SessionFiles]:
         """The agent's sessions, the newest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
@@ -17,20 +18,33 @@ REPLAY = "replay"
 """The provider whose models are Trace files: the model_id is the path."""
 
 
-def choose_model(
-    config: ProjectConfig,
-    *,
-    provider: str | None = None,
-    model_id: str | None = None,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    client_type: str | None = None,
-    context_window: int | None = None,
-) -> ModelConfig:
-    """The named model, or the project's default, with what is given here over what is configured.
+class Reach(TypedDict, total=False):
+    """Where and how a model is reached; what is left out comes from the configuration or the provider's preset."""
+
+    base_url: str | None
+    api_key: str | None
+    client_type: str | None
+
+
+class ModelChoice(Reach, total=False):
+    """A model by its name, which is the pair of provider and model_id; without one, the project's default."""
+
+    provider: str | None
+    model_id: str | None
+    context_window: int | None
+    """Tokens."""
+
+
+def choose_model(config: ProjectConfig, **choice: Unpack[ModelChoice]) -> ModelConfig:
+    """The named model, or the project's default, with what is chosen here over what is configured.
 
     Raises ConfigError when neither is there, or only half of a name is given.
     """
+    if unknown := choice.keys() - ModelChoice.__optional_keys__:
+        raise TypeError(
+            f"unknown argument {min(unknown)!r}; a model is chosen by {', '.join(ModelChoice.__optional_keys__)}"
+        )
+    provider, model_id = choice.get("provider"), choice.get("model_id")
     if provider is None and model_id is None:
         known = config.default_model()
         if known is None:
@@ -46,11 +60,17 @@ def choose_model(
     return ModelConfig(
         known.provider,
         known.model_id,
-        base_url=base_url or known.base_url,
-        client_type=client_type or known.client_type,
-        context_window=context_window or known.context_window,
-        api_key=api_key or known.api_key,
+        base_url=choice.get("base_url") or known.base_url,
+        client_type=choice.get("client_type") or known.client_type,
+        context_window=choice.get("context_window") or known.context_window,
+        api_key=choice.get("api_key") or known.api_key,
     )
+
+
+def refuse_both(choice: Mapping[str, object]) -> None:
+    """Raise ConfigError when a model is named beside a ready one."""
+    if named := [name for name, value in choice.items() if value is not None]:
+        raise ConfigError(f"a ready model is passed, and {named[0]} too: name a model or pass one, not both")
 
 
 def open_model(choice: ModelConfig) -> Model:

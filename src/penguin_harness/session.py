@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
+from typing import Literal, Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.run import Execution, Run
 from penguin_harness.engine.title import make_title
 from penguin_harness.errors import InputError, SessionError
+from penguin_harness.models import ModelChoice, refuse_both
 from penguin_harness.omnimessage import (
     Clock,
     CompactionMode,
@@ -177,31 +178,16 @@ class Session:
             raise SessionError(f"{self.session_id} has nothing to compact: the model has not answered anything yet")
         return self._start(lambda control: run_compaction(mode, self._task(control, RunOptions())))
 
-    async def switch_model(
-        self,
-        *,
-        provider: str | None = None,
-        model_id: str | None = None,
-        base_url: str | None = None,
-        api_key: str | None = None,
-        client_type: str | None = None,
-        context_window: int | None = None,
-        model: Model | None = None,
-    ) -> Run:
+    async def switch_model(self, *, model: Model | None = None, **choice: Unpack[ModelChoice]) -> Run:
         """Go on with another model, in a new context: what was said so far is handed over in words.
 
         The model is named as in `Agent.create_session`. Iterate what is returned: the head of the new context.
         Raises ConfigError when the model is not there, SessionError while a run is under way.
         """
         self._check_idle()
-        chosen = model or await self._open_model(
-            provider=provider,
-            model_id=model_id,
-            base_url=base_url,
-            api_key=api_key,
-            client_type=client_type,
-            context_window=context_window,
-        )
+        if model is not None:
+            refuse_both(choice)
+        chosen = model or await self._open_model(**choice)
         self._check_idle()
         return self._start(lambda control: self._switch(chosen, control))
 

@@ -99,3 +99,15 @@ async def test_no_model_at_all_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="penguin model add"):
         await agent.create_session()
     assert agent.sessions() == []
+
+
+async def test_a_misspelled_argument_and_a_model_named_twice_are_told(tmp_path: Path) -> None:
+    agent = await new_agent(tmp_path)
+    misspelled: dict[str, Any] = {"modle_id": "m"}
+    with pytest.raises(TypeError, match="unknown argument 'modle_id'"):
+        await agent.create_session(provider="custom", **misspelled)
+    with pytest.raises(ConfigError, match="a ready model is passed, and provider too"):
+        await agent.create_session(model=Script([]), provider="custom")
+    with pytest.raises(ConfigError, match="a ready model is passed, and modle_id too"):
+        await agent.create_session(model=Script([]), **misspelled)
+    assert agent.sessions() == []
