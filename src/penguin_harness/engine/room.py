@@ -7,7 +7,7 @@ from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
 from penguin_harness.engine.outlet import Outlet
-from penguin_harness.omnimessage import Text
+from penguin_harness.omnimessage import CompactionReason, Text
 
 FULL = (
     "The context is full again right after it was replaced, so it is not replaced once more: the prompt, the tools and "
@@ -54,10 +54,9 @@ class Room:
         self._overflowed = True
         return await self._compact("context")
 
-    async def _compact(self, reason: str) -> bool:
-        trigger = "turns" if reason == "turns" else "context"
+    async def _compact(self, reason: CompactionReason) -> bool:
         return await self._compactor.compact(
-            trigger, self._policy.mode, control=self._control, thinking_level=self._thinking_level
+            reason, self._policy.mode, control=self._control, thinking_level=self._thinking_level
         )
 
     def _possible(self, context: Context) -> bool:
