@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from penguin_harness.engine.context import Context, fold
+from penguin_harness.engine.context import Context, fold_all
 from penguin_harness.omnimessage import (
     OmniMessage,
     SessionMeta,
@@ -28,6 +29,9 @@ from penguin_harness.omnimessage import (
     user_text,
 )
 from penguin_harness.trace import read_messages
+
+WORTH_MEASURING = 1_000_000
+"""Lines."""
 
 
 class Cost(NamedTuple):
@@ -66,15 +70,27 @@ def trace(lines: int) -> Path:
 
 
 def resume_cost(lines: int) -> Cost:
-    """Resume the Trace of so many lines, and decode it bare."""
+    """Resume the Trace of so many lines, and decode it bare; small ones several times, in turns."""
     path = trace(lines)
-    started = time.process_time()
+    bare = seconds = 0.0
+    times = max(1, WORTH_MEASURING // lines)
+    _cpu(decode_bare, path)
+    for _ in range(times):
+        bare += _cpu(decode_bare, path)
+        seconds += _cpu(resume, path)
+    return Cost(seconds / times, seconds / bare)
+
+
+def decode_bare(path: Path) -> None:
     decode_lines(path.read_bytes())
-    bare = time.process_time() - started
+
+
+def resume(path: Path) -> None:
+    fold_all(Context(), read_messages(path))
+
+
+def _cpu(work: Callable[[Path], None], path: Path) -> float:
     gc.collect()
     started = time.process_time()
-    state = Context()
-    for message in read_messages(path):
-        fold(state, message)
-    seconds = time.process_time() - started
-    return Cost(seconds, seconds / bare)
+    work(path)
+    return time.process_time() - started

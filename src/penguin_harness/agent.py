@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from penguin_harness.contracts import Model, Tools
 from penguin_harness.engine.compaction import CompactionPolicy
-from penguin_harness.engine.context import Context, fold
+from penguin_harness.engine.context import Context, fold_all
 from penguin_harness.engine.head import HeadRecord, missing_head
 from penguin_harness.errors import ConfigError, TraceError
 from penguin_harness.invoke import invoke
@@ -223,7 +223,4 @@ def read_context(files: SessionFiles) -> Resumed:
 
 def folded(path: Path, skipped: list[Skipped]) -> Context:
     """The state at the end of a Trace file."""
-    context = Context()
-    for message in read_messages(path, skipped):
-        fold(context, message)
-    return context
+    return fold_all(Context(), read_messages(path, skipped))

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -180,7 +181,7 @@ def _branch(state: Context) -> Context:
         attempt = replace(attempt, content=[*attempt.content], calls=calls)
     if compaction is not None:
         compaction = replace(compaction, prompt=[*compaction.prompt], reply=[*compaction.reply])
-    return replace(state, messages=[], committed=0, attempt=attempt, compaction=compaction)
+    return dataclasses.replace(state, messages=[], committed=0, attempt=attempt, compaction=compaction)
 
 
 def _folded(messages: Iterable[OmniMessage], fold: Fold) -> Context:
@@ -192,7 +193,7 @@ def _folded(messages: Iterable[OmniMessage], fold: Fold) -> Context:
 
 def _same(one: Context, other: Context) -> bool:
     """Whether the states are the same, the clock aside: an earlier file may end later by a clock that was set back."""
-    return replace(one, last_timestamp="") == replace(other, last_timestamp="")
+    return dataclasses.replace(one, last_timestamp="") == dataclasses.replace(other, last_timestamp="")
 
 
 def _messages(path: Path) -> Iterator[tuple[int, OmniMessage]]:

@@ -103,6 +103,7 @@ async def test_an_interrupt_gives_up_a_wait(home_with_model: Home, double: Doubl
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
         assert "■ " in process.stderr.read().decode()
+    assert len(double.report().requests) == 1
 
 
 def test_on_a_terminal_a_wait_says_how_it_is_given_up(home_with_model: Home, double: Double) -> None:

@@ -66,7 +66,7 @@ async def follow(
 
 @contextmanager
 def animating(renderer: Renderer) -> Generator[None, None, None]:
-    """Within it what is live moves."""
+    """Within it what is live moves, and no line waits for the next message to be written."""
     animation = asyncio.create_task(_animate(renderer))
     try:
         yield
@@ -75,8 +75,6 @@ def animating(renderer: Renderer) -> Generator[None, None, None]:
 
 
 async def _animate(renderer: Renderer) -> None:
-    if not renderer.screen.is_live:
-        return
     with suppress(OSError):  # whoever shows the next message meets it too
         while True:
             await asyncio.sleep(FRAME)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from penguin_harness.omnimessage import (
     AssistantContent,
@@ -14,7 +14,7 @@ from penguin_harness.omnimessage import (
 )
 
 
-class OpenCall(Struct):
+class OpenCall(Struct, gc=False):
     """A call and what became of it so far: the ledger of effects."""
 
     call: ToolCall
@@ -32,10 +32,10 @@ class OpenCall(Struct):
         return self.decision == "allow" and self.output is None and not self.is_cut
 
 
-class Attempt(Struct):
+class Attempt(Struct, gc=False):
     """What a request produced; `end` is None while it streams."""
 
-    content: list[AssistantContent] = field(default_factory=list[AssistantContent])
-    calls: dict[str, OpenCall] = field(default_factory=dict[str, OpenCall])
+    content: list[AssistantContent] = []
+    calls: dict[str, OpenCall] = {}
     usage: TokenCounts | None = None
     end: RequestEnd | None = None

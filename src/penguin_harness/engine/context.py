@@ -6,10 +6,11 @@ is live and what is resumed are the same by construction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
-from msgspec import Raw, Struct, field
+from msgspec import UNSET, Raw, Struct
 from msgspec.structs import replace
 
 from penguin_harness.engine.attempt import Attempt, OpenCall
@@ -45,11 +46,12 @@ class Compaction(Struct):
     """An open compaction: its messages are internal and never reach the context."""
 
     begin: CompactionBegin
-    prompt: list[UserContent] = field(default_factory=list[UserContent])
-    reply: list[AssistantContent] = field(default_factory=list[AssistantContent])
+    prompt: list[UserContent] = []
+    reply: list[AssistantContent] = []
 
 
-class Context(Struct):
+@dataclass(slots=True)
+class Context:
     """Everything that the next request depends on."""
 
     meta: SessionMeta | None = None
@@ -85,8 +87,8 @@ class Context(Struct):
         end = attempt.end or closing_end(attempt)
         if end.status != "completed":
             return retried_attempt(attempt, end) if end.retry_in_ms is not None else aborted_attempt(attempt, end)
-        outputs = [call.output or closing_output(call) for call in attempt.calls.values()]
-        return [*outputs] if attempt.end else [*attempt.content, *outputs]
+        outputs: list[CompletePayload] = [call.output or closing_output(call) for call in attempt.calls.values()]
+        return outputs if attempt.end else [*attempt.content, *outputs]
 
     def request_messages(self) -> tuple[CompletePayload, ...]:
         """What a request would send now."""
@@ -115,29 +117,40 @@ class Context(Struct):
 
     def settle(self) -> None:
         """The newest attempt is over: what it adds takes its place in the messages."""
-        if self.attempt is None:
+        attempt = self.attempt
+        if attempt is None:
             return
-        if self.attempt.end is None:
-            _request_end(self, closing_end(self.attempt))
-        self.messages.extend(self.pending())
+        if attempt.end is None:
+            _request_end(self, closing_end(attempt))
+        self.messages += self.pending()
         self.attempt = None
 
 
 def fold(state: Context, message: OmniMessage) -> Context:
     """The state after the message; advances in place."""
-    if message.origin is None:
-        advance = _ADVANCE.get(type(message.payload))
-        if advance is not None:
-            advance(state, message.payload)
-        if message.timestamp > state.last_timestamp:
-            state.last_timestamp = message.timestamp
+    return fold_all(state, (message,))
+
+
+def fold_all(state: Context, messages: Iterable[OmniMessage]) -> Context:
+    """The state after all of the messages; advances in place."""
+    advance_of = _ADVANCE.get
+    latest = state.last_timestamp
+    for message in messages:
+        if message.origin is None:
+            payload = message.payload
+            advance = advance_of(type(payload))
+            if advance is not None:
+                advance(state, payload)
+            if message.timestamp > latest:
+                latest = message.timestamp
+    state.last_timestamp = latest
     return state
 
 
 def _session_meta(state: Context, meta: SessionMeta) -> None:
     fresh = Context(meta=meta, usage=meta.session_usage or NO_TOKENS, last_timestamp=state.last_timestamp)
-    for name in Context.__struct_fields__:
-        setattr(state, name, getattr(fresh, name))
+    for each in fields(Context):
+        setattr(state, each.name, getattr(fresh, each.name))
 
 
 def _tool_list_ready(state: Context, event: ToolListReady) -> None:
@@ -155,11 +168,14 @@ def _user_content(state: Context, content: UserContent) -> None:
 def _assistant_content(state: Context, content: AssistantContent) -> None:
     attempt = state.attempt
     if attempt is not None and attempt.end is None:
-        attempt.content.append(_kept(content))
+        attempt.content.append(content if content.fidelity is UNSET else _kept(content))
 
 
 def _text(state: Context, text: Text) -> None:
-    (_user_content if text.role == "user" else _assistant_content)(state, text)
+    if text.role == "user":
+        _user_content(state, text)
+    else:
+        _assistant_content(state, text)
 
 
 def _inline_data(state: Context, data: InlineData) -> None:
@@ -167,12 +183,12 @@ def _inline_data(state: Context, data: InlineData) -> None:
 
 
 def _tool_call(state: Context, call: ToolCall) -> None:
-    attempt = state.attempt
-    state.call_ids.add(call.tool_call_id)
-    if attempt is not None and attempt.end is None and call.tool_call_id not in attempt.calls:
-        kept = _kept(call)
+    attempt, call_id = state.attempt, call.tool_call_id
+    state.call_ids.add(call_id)
+    if attempt is not None and attempt.end is None and call_id not in attempt.calls:
+        kept = call if call.fidelity is UNSET else _kept(call)
         attempt.content.append(kept)
-        attempt.calls[call.tool_call_id] = OpenCall(kept)
+        attempt.calls[call_id] = OpenCall(kept)
 
 
 def _approval_decision(state: Context, event: ApprovalDecision) -> None:

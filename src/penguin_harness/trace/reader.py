@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -30,19 +31,23 @@ def read_messages(path: Path, skipped: list[Skipped] | None = None) -> Iterator[
 
     Raises TraceError when the file cannot be opened or read at all.
     """
-    number = 1
-    for block in _blocks(path):
-        try:
-            yield from decode_lines(block)
-        except (msgspec.MsgspecError, RecursionError):
-            yield from _tolerant(path, number, block, skipped if skipped is not None else [])
-        number += block.count(b"\n")
+    return chain.from_iterable(_decoded(path, skipped if skipped is not None else []))
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
     """The lines of a file, split at LF only, without it; a blank last line is none."""
     for block in _blocks(path):
         yield from block.removesuffix(b"\n").split(b"\n")
+
+
+def _decoded(path: Path, skipped: list[Skipped]) -> Iterator[Iterable[OmniMessage]]:
+    number = 1
+    for block in _blocks(path):
+        try:
+            yield decode_lines(block)
+        except (msgspec.MsgspecError, RecursionError):
+            yield _tolerant(path, number, block, skipped)
+        number += block.count(b"\n")
 
 
 def _tolerant(path: Path, number: int, block: bytes, skipped: list[Skipped]) -> Iterator[OmniMessage]:
