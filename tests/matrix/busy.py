@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
 
@@ -39,8 +38,11 @@ DONE = "All is done."
 PACE = 0.004
 """Seconds between two pieces of the model's."""
 
-LATEST = 0.15
-"""Seconds before its death in which a process may have shown what is lost: 0.1, and more on a slow machine."""
+BEAT = 0.02
+"""Seconds between two beats of the event loop, by which a life is measured: on a busy machine it has fewer."""
+
+LATEST = 7
+"""Beats before its death in which a process may have shown what is lost: 0.1 s, and the one that was under way."""
 
 _UNIT = re.compile(r"u\d-\d")
 _TOLD = re.compile(r"Tool call \w+ (\{[^\n]*\})\nOutput \(\w+\):\n(.*?)(?=\n\nT|\[/turn_aborted\])", re.DOTALL)
@@ -146,8 +148,8 @@ async def look(context: ToolContext, unit: str) -> str:
     return f"{'present' if (context.workspace / unit).exists() else 'absent'} {unit}."
 
 
-async def live(folder: Path, life: int, died: float | None) -> None:
-    """One process of the session, to the end of its task; `died` is when the one before was killed."""
+async def live(folder: Path, life: int, *, killed: bool) -> None:
+    """One process of the session, to the end of its task; `killed` says whether the one before did not get there."""
     agent = await new_agent(folder)
     begun = [files for files in agent.sessions() if files.newest.stat().st_size]
     model, tools = Busy(life), [mark, look]
@@ -156,7 +158,7 @@ async def live(folder: Path, life: int, died: float | None) -> None:
     else:
         session = await agent.resume_session(begun[0].session_id, model=model, tools=tools)
     async with session:
-        seen = assert_seen_is_known(folder / "screen", died, session) if died is not None and begun else 0
+        seen = assert_seen_is_known(folder / "screen", session) if killed and begun else 0
         (folder / "found").write_text(f"{seen} {len(session.recovery.halves)}")
         (folder / "screen").unlink(missing_ok=True)
         await watch(session, folder / "screen", inputs=[] if life % 2 and begun else [user_text("Do it all.")])
@@ -166,25 +168,37 @@ async def live(folder: Path, life: int, died: float | None) -> None:
 async def watch(session: Session, screen: Path, inputs: list[OmniMessage]) -> None:
     """Run the task, and put everything that is seen on a screen that outlives the process."""
     file = os.open(screen, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    loop, beats = asyncio.get_running_loop(), 0
+
+    def beat() -> None:
+        nonlocal beats, timer
+        beats += 1
+        os.write(file, f"{beats} \n".encode())
+        timer = loop.call_later(BEAT, beat)
+
+    timer = loop.call_later(BEAT, beat)
     try:
         run = session.run(inputs, approve=allow)
-    except InputError:  # it died between its last record and its end
+        async for message in run:
+            os.write(file, f"{beats} ".encode() + encode(message) + b"\n")
+    except InputError:  # the life before died between its last record and its end
         return
-    async for message in run:
-        os.write(file, f"{time.monotonic()} ".encode() + encode(message) + b"\n")
-    os.close(file)
+    finally:
+        timer.cancel()
+        os.close(file)
 
 
-def assert_seen_is_known(screen: Path, died: float, session: Session) -> int:
+def assert_seen_is_known(screen: Path, session: Session) -> int:
     """What was on the screen long enough before the death is not lost; how many open segments that are."""
-    lines = screen.read_bytes().splitlines() if screen.exists() else []
+    lines = [line.split(b" ", 1) for line in screen.read_bytes().splitlines()] if screen.exists() else []
+    died = int(lines[-1][0]) if lines else 0
     open_texts: dict[str, str] = {}
-    for at, line in (line.split(b" ", 1) for line in lines):
+    for at, line in ((at, line) for at, line in lines if line):
         match decode(line).payload:
             case PartialText() | PartialThinking() | PartialToolCall() | PartialToolCallOutput() as payload:
                 if payload.event_type == "start":
                     open_texts[producer_of(payload)] = ""
-                elif float(at) < died - LATEST:
+                elif int(at) <= died - LATEST:
                     open_texts[producer_of(payload)] += content(payload)
             case ToolCallOutput(tool_call_id=call):
                 open_texts.pop(call, None)
@@ -195,7 +209,7 @@ def assert_seen_is_known(screen: Path, died: float, session: Session) -> int:
     known = [content(half) for half in session.recovery.halves] + recorded(session)
     seen = list(filter(None, open_texts.values()))
     for text in seen:
-        assert any(one.startswith(text) for one in known), f"seen and lost: {text!r}, known: {known[-8:]}"
+        assert any(one.startswith(text) for one in known), f"known: {known[-8:]}, seen and lost: {text!r}"
     return len(seen)
 
 
