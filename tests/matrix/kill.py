@@ -77,8 +77,8 @@ class Killing:
 
     def _count(self, folder: Path, *, killed: bool) -> None:
         found = folder / "found"
-        if found.exists():
-            seen, recovered = map(int, found.read_text().split())
+        if found.exists() and (counts := found.read_text()):  # empty when it was killed while writing it
+            seen, recovered = map(int, counts.split())
             self.moments["half messages that were on the screen for 0.14 s"] += seen
             self.moments["half messages recovered"] += recovered
             found.unlink()
