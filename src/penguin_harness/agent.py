@@ -120,7 +120,8 @@ class Agent:
         """The session with that id, or whose id contains that fragment, as it stood: runs nothing, writes nothing.
 
         Model, prompt and workspace are those of its newest context; `base_url`, `api_key` and `client_type` may say
-        anew how the model is reached. `Session.recovery` says what was found.
+        anew how the model is reached. A ready `model` that is another one begins, with the first run, a context of its
+        own, as after a switch. `Session.recovery` says what was found.
         Raises SessionError when no session or more than one matches, TraceLocked when somebody else writes it,
         TraceError when none of its files can be read.
         """

@@ -6,7 +6,7 @@ The engine knows these and nothing behind them.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -30,6 +30,8 @@ from penguin_harness.omnimessage import (
 )
 
 ThinkingLevel: TypeAlias = Literal["none", "low", "medium", "high", "max"]
+ToolChoice: TypeAlias = str
+"""`auto`, `none`, `required` (some tool must be called), or the name of the tool that must be called."""
 Permission: TypeAlias = Literal["r", "rw"]
 
 
@@ -49,6 +51,9 @@ class Request(Struct, frozen=True):
     tools: tuple[ToolSchema, ...] = ()
     thinking_level: ThinkingLevel | None = None
     max_output_tokens: int | None = None
+    tool_choice: ToolChoice | None = None
+    input_tokens: int = 0
+    """About how many tokens system prompt, tools and messages are, so that the answer fits behind them."""
 
 
 class TextDelta(Struct, frozen=True, gc=False):
@@ -124,6 +129,15 @@ class Model(Protocol):
 
     async def aclose(self) -> None:
         """Give back connections; the model is not used afterwards."""
+        ...
+
+
+@runtime_checkable
+class Selective(Protocol):
+    """A model that takes only part of some conversations."""
+
+    def left_out(self, messages: Sequence[CompletePayload]) -> int:
+        """How many of these messages cannot go out as they were recorded: another model or protocol signed them."""
         ...
 
 

@@ -10,7 +10,18 @@ from typing import Literal, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penguin_harness.contracts import Approve, Half, Model, Permission, Place, ThinkingLevel, Tools
+from penguin_harness.contracts import (
+    Approve,
+    Half,
+    Model,
+    ModelRef,
+    Permission,
+    Place,
+    Selective,
+    ThinkingLevel,
+    ToolChoice,
+    Tools,
+)
 from penguin_harness.engine.closing import halves_of
 from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
@@ -35,6 +46,10 @@ from penguin_harness.omnimessage import (
 )
 from penguin_harness.trace import SessionLock, Skipped, TailJournal, TraceWriter, next_file
 
+FOREIGN = (
+    "{count} of the messages so far carry what another model or protocol signed, as its thinking. They go to the model "
+    "without it."
+)
 GONE = "The workspace {workspace} is not there: tools that need it will fail until it is put back."
 
 
@@ -81,6 +96,7 @@ class Session:
         self.recovery = self._recovery(skipped)
         """What a resume found beside a cleanly ended session."""
         self._execution: Execution | None = None
+        self._told_foreign = False
         self._closed = False
 
     @property
@@ -146,18 +162,21 @@ class Session:
         thinking_level: ThinkingLevel | None = None,
         max_turns: int | None = None,
         max_output_tokens: int | None = None,
+        tool_choice: ToolChoice | None = None,
     ) -> Run:
         """Drive one task; iterate what is returned. It starts at once, and leaving the iteration interrupts it.
 
         `messages` is user content; with none, the run goes on with what the model has not answered yet.
-        Without `approve` every tool call is denied.
+        Without `approve` every tool call is denied. `tool_choice` is `auto`, `none` (for the whole run), `required` or
+        a tool's name (for its first turn).
         Raises InputError for anything else, and SessionError while another run is under way; nothing is written then.
         """
         inputs = [user_content(number, message) for number, message in enumerate(messages, 1)]
         self._check_idle()
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
-        options = RunOptions(approve, thinking_level, max_turns, max_output_tokens)
+        self._check_choice(tool_choice)
+        options = RunOptions(approve, thinking_level, max_turns, max_output_tokens, tool_choice)
         return self._start(lambda control: run_task(inputs, self._task(control, options)))
 
     def compactability(self) -> Literal["closed", "running", "empty"] | None:
@@ -241,22 +260,36 @@ class Session:
             policy=self._policy,
             options=options,
             owed=owed,
-            warning=None if self.workspace.is_dir() else GONE.format(workspace=self.workspace),
+            warning=self._warning(),
         )
+
+    def _warning(self) -> str | None:
+        """What the person and the model must know before anything else; of what cannot be sent, once."""
+        warnings = [] if self.workspace.is_dir() else [GONE.format(workspace=self.workspace)]
+        if isinstance(self._model, Selective) and not self._told_foreign:
+            self._told_foreign = True
+            if count := self._model.left_out(self.history):
+                warnings.append(FOREIGN.format(count=count))
+        return "\n".join(warnings) or None
 
     async def _switch(self, model: Model, control: Control) -> None:
         before, self._model = self._model, model
+        await self._open_context(control)
+        await before.aclose()
+
+    async def _open_context(self, control: Control) -> None:
+        """The model is another one than the Trace's newest context has: it gets a context of its own."""
+        ref = self._model.ref
         renamed = replace(
             self._meta,
-            provider=model.ref.provider,
-            model_id=model.ref.model_id,
-            model_context_window=model.context_window,
+            provider=ref.provider,
+            model_id=ref.model_id,
+            model_context_window=self._model.context_window,
         )
         if self._outlet.context.meta is None:
             self._meta = renamed
         else:
             await run_switch(self._task(control, RunOptions()), lambda: self._rotate(renamed))
-        await before.aclose()
 
     def _rotate(self, meta: SessionMeta | None = None) -> SessionMeta:
         """Go on in the next Trace file, with a prompt assembled anew."""
@@ -278,9 +311,21 @@ class Session:
 
     def _start(self, drive: Callable[[Control], Awaitable[None]]) -> Run:
         """Begin a run, behind one that is still being interrupted."""
+
+        async def drive_with_its_model(control: Control) -> None:
+            if ModelRef(self._meta.provider, self._meta.model_id) != self._model.ref:
+                await self._open_context(control)
+            await drive(control)
+
         before = self._execution
-        self._execution = Execution(drive, self._outlet, before if before is not None and not before.done else None)
+        waits_for = before if before is not None and not before.done else None
+        self._execution = Execution(drive_with_its_model, self._outlet, waits_for)
         return Run(self._execution)
+
+    def _check_choice(self, choice: ToolChoice | None) -> None:
+        known = ["auto", "none", "required", *(tool.name for tool in self.tools)]
+        if choice is not None and choice not in known:
+            raise InputError(f"tool_choice is {choice!r}; it may be {', '.join(known)}")
 
     def _check_idle(self) -> None:
         if self._closed:

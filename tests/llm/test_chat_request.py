@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from penguin_harness.contracts import Request, ThinkingLevel
-from penguin_harness.llm.openai_chat.request import MessageCache, body, messages_of
+from penguin_harness.contracts import ModelRef, Request, ThinkingLevel
+from penguin_harness.llm.conversation import Conversation
+from penguin_harness.llm.endpoint import Endpoint, Quirks
+from penguin_harness.llm.openai_chat import PROTOCOL
 from penguin_harness.omnimessage import (
     CompletePayload,
     ImageUrl,
@@ -25,6 +27,7 @@ from penguin_harness.omnimessage import (
     ToolSchema,
 )
 
+ENDPOINT = Endpoint(ModelRef("custom", "m"), "http://127.0.0.1:1/v1", 128_000)
 REASONING = Raw(b'{"reasoning_field":"reasoning_content"}')
 
 
@@ -45,12 +48,17 @@ def output(text: str, call_id: str = "c1", images: tuple[str, ...] | None = None
     return ToolCallOutput("user", text, call_id, images)
 
 
-def wire(*payloads: CompletePayload) -> list[dict[str, Any]]:
-    return msgspec.json.decode(b"[" + b",".join(MessageCache().encode(payloads)) + b"]")
+def wire(*payloads: CompletePayload, quirks: Quirks | None = None) -> list[dict[str, Any]]:
+    endpoint = msgspec.structs.replace(ENDPOINT, quirks=quirks or Quirks())
+    return msgspec.json.decode(b"[" + encoded(Conversation(PROTOCOL, endpoint), payloads) + b"]")
 
 
-def sent(request: Request) -> bytes:
-    return body(request, "m", MessageCache().encode(request.messages), "max_tokens")
+def encoded(conversation: Conversation, payloads: Sequence[CompletePayload]) -> bytes:
+    return conversation.encode(Request("", payloads)).messages
+
+
+def sent(request: Request, conversation: Conversation | None = None) -> bytes:
+    return PROTOCOL.body(request, (conversation or Conversation(PROTOCOL, ENDPOINT)).encode(request), ENDPOINT)
 
 
 def wire_call(name: str, arguments: str, call_id: str) -> dict[str, Any]:
@@ -160,8 +168,7 @@ def test_b035_other_thinking_is_not_sent(thinking: Thinking | InlineThinking) ->
 def test_structured_reasoning_goes_back_byte_for_byte() -> None:
     detail = b'{"type":"reasoning.text", "text":"\\u00e9", "signature":"s=="}'
     fidelity = Raw(b'{"reasoning_field":"reasoning","reasoning_details":[' + detail + b"]}")
-    encoded = MessageCache().encode([Thinking("assistant", "é", fidelity=fidelity), calls("a")])
-    assert detail in encoded[0]
+    assert detail in sent(Request("", [Thinking("assistant", "é", fidelity=fidelity), calls("a")]))
 
 
 def test_b041_a_calls_signature_goes_back_on_its_call() -> None:
@@ -249,11 +256,11 @@ def conversation(kinds: Sequence[str]) -> list[list[CompletePayload]]:
 @given(turns)
 def test_b182_each_request_begins_with_the_one_before(kinds: Sequence[str]) -> None:
     """And the cache gives what a fresh encoding gives."""
-    cache, payloads, before = MessageCache(), list[CompletePayload](), b""
+    kept, payloads, before = Conversation(PROTOCOL, ENDPOINT), list[CompletePayload](), b""
     tools = (ToolSchema("f", "F."),)
     for step in conversation(kinds):
         payloads += step
-        now = body(Request("s", payloads, tools), "m", cache.encode(payloads), "max_tokens")
+        now = sent(Request("s", payloads, tools), kept)
         assert now == sent(Request("s", payloads, tools))
         assert now.startswith(before)
         before = now.removesuffix(b"]}")
@@ -262,24 +269,28 @@ def test_b182_each_request_begins_with_the_one_before(kinds: Sequence[str]) -> N
 @given(turns, st.data())
 def test_the_cache_follows_any_change_of_the_conversation(kinds: Sequence[str], data: st.DataObject) -> None:
     """Retries append what a later request leaves out; another session shares the adapter."""
-    cache = MessageCache()
+    kept = Conversation(PROTOCOL, ENDPOINT)
     pool = [payload for step in conversation(kinds) for payload in step]
     for _ in range(4):
-        kept = data.draw(st.integers(0, len(pool)))
-        payloads = pool[:kept] + data.draw(st.lists(st.sampled_from(pool), max_size=3))
-        expected = [msgspec.json.encode(message) for message in messages_of(payloads)]
-        assert b",".join(cache.encode(payloads)) == b",".join(expected)
+        length = data.draw(st.integers(0, len(pool)))
+        payloads = pool[:length] + data.draw(st.lists(st.sampled_from(pool), max_size=3))
+        assert encoded(kept, payloads) == encoded(Conversation(PROTOCOL, ENDPOINT), payloads)
 
 
 def test_what_was_encoded_is_not_encoded_again() -> None:
-    cache = MessageCache()
+    runs: list[int] = []
+
+    def counted(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+        runs.append(len(run))
+        return PROTOCOL.messages(run, endpoint)
+
+    kept = Conversation(msgspec.structs.replace(PROTOCOL, messages=counted), ENDPOINT)
     payloads = [payload for step in conversation(["calls"] * 50) for payload in step]
-    first, second = cache.encode(payloads), cache.encode(tuple(payloads))
-    assert first[0] is second[0]
-    assert [len(piece) for piece in cache.encode([*payloads, user("more")])] == [
-        len(b",".join(first)),
-        len(b'{"role":"user","content":"more"}'),
-    ]
+    encoded(kept, payloads)
+    assert sum(runs) == len(payloads)
+    runs.clear()
+    encoded(kept, [*payloads, user("more")])
+    assert runs == [3]  # the outputs that were last, and the new text
 
 
 @pytest.mark.parametrize(

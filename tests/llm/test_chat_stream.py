@@ -71,7 +71,7 @@ async def test_reading_stops_behind_the_sentinel(server: RawServer, model_at: Mo
 async def test_a_wait_with_a_limit_ends_the_answer_quietly(server: RawServer) -> None:
     """Token counts that never come behind a finish reason."""
     server.answers(delta("stop"), end="hang")
-    transport = Transport(server.url)
+    transport = Transport(server.url, headers={})
     async with transport.post(b"{}") as reply:
         assert [len(await reply.events() or ()), await reply.events(within=0.01), await reply.events()] == [1, [], None]
     await asyncio.wait_for(server.hung_up.wait(), 5)

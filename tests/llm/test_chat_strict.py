@@ -16,7 +16,7 @@ from penguin_harness.omnimessage import (
     ToolCallOutput,
     ToolSchema,
 )
-from tests.double.build import EACH_BYTE, Delivery, Endpoint, call, counts, reply, script, text, thinking, turn
+from tests.double.chat.build import EACH_BYTE, Delivery, Endpoint, call, counts, reply, script, text, thinking, turn
 from tests.double.client import Double
 
 PNG = "data:image/png;base64,iVBORw0KGgo="

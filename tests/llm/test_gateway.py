@@ -12,9 +12,9 @@ import pytest
 from penguin_harness.contracts import Model, ModelRef, Request
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm import create_model, key_variables
+from penguin_harness.llm.adapter import Adapter
 from penguin_harness.llm.catalog import presets
 from penguin_harness.llm.endpoint import Endpoint
-from penguin_harness.llm.openai_chat import OpenAIChat
 from penguin_harness.omnimessage import Text
 from tests.llm.conftest import ModelFactory
 from tests.llm.server import RawServer, answer
@@ -29,7 +29,7 @@ def make(provider: str, model_id: str = "m", **options: Any) -> Model:
 @pytest.mark.parametrize("provider", presets())
 def test_every_preset_makes_a_model(provider: str) -> None:
     model = make(provider, api_key="sk-1234567", base_url="http://127.0.0.1:1/v1")
-    assert isinstance(model, OpenAIChat)
+    assert isinstance(model, Adapter)
     assert model.ref == ModelRef(provider, "m")
     assert model.context_window == presets()[provider].context_window
 
@@ -103,7 +103,7 @@ def test_the_field_for_the_output_limit_fits_the_provider() -> None:
     request = Request("", [Text("user", "hi")], max_output_tokens=5)
     for provider, field in (("openai", "max_completion_tokens"), ("ollama", "max_tokens")):
         model = make(provider, api_key="sk-1234567")
-        assert isinstance(model, OpenAIChat)
+        assert isinstance(model, Adapter)
         assert msgspec.json.decode(model.body(request))[field] == 5
 
 

@@ -10,20 +10,23 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from penguin_harness import InputError, TraceError, user_text
-from penguin_harness.contracts import Request
-from penguin_harness.llm.openai_chat.request import MessageCache, body
+from penguin_harness.contracts import ModelRef, Request
+from penguin_harness.llm.conversation import Conversation
+from penguin_harness.llm.endpoint import Endpoint as ModelEndpoint
+from penguin_harness.llm.openai_chat import PROTOCOL
 from penguin_harness.llm.script import Script, say
 from penguin_harness.omnimessage import DecodeError, OmniMessage, decode
 from penguin_harness.omnimessage.check import check_session
 from penguin_harness.trace import context_file, find_session
-from tests.double import rules
-from tests.double.script import Endpoint
+from tests.double.chat import rules
+from tests.double.chat.endpoint import Endpoint
 from tests.engine.test_context import assert_legal
 from tests.matrix.committed import assert_holds, committed_in
 from tests.matrix.recordings import Recording, recordings
 from tests.matrix.sweep import command
 from tests.support import assert_conforms, assert_law_1, new_agent
 
+AT = ModelEndpoint(ModelRef("custom", "test-model"), "http://127.0.0.1:1/v1", 128_000)
 ENDPOINT = Endpoint(reasoning_fields=("reasoning_content",))
 HEADERS = {"content-type": "application/json"}
 
@@ -119,7 +122,7 @@ def assert_request(point: Point, request: Request) -> None:
 
 def wire(request: Request) -> bytes:
     """The body as it would be sent."""
-    return body(request, "test-model", MessageCache().encode(request.messages), "max_tokens")
+    return PROTOCOL.body(request, Conversation(PROTOCOL, AT).encode(request), AT)
 
 
 @functools.lru_cache(maxsize=4096)

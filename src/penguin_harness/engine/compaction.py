@@ -11,6 +11,7 @@ from msgspec import Struct
 from penguin_harness.contracts import Model, Request, ThinkingLevel
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
+from penguin_harness.engine.estimate import sized
 from penguin_harness.engine.head import HeadRecord, next_head, shortened, summary_of
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.request import ask_model
@@ -131,6 +132,8 @@ class Compactor:
                 tools=context.tools or (),
                 thinking_level=thinking_level,
             )
+            behind = (*context.answered()[context.committed :], *prompts)
+            request = sized(request, 0 if halvings else context.context_tokens, behind)
             calls = _NoCalls(outlet)
             verdict = await ask_model(request, model=self._model, calls=calls, ladder=ladder, outlet=outlet)
             asked = loop.time()

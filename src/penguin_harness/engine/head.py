@@ -26,6 +26,7 @@ from penguin_harness.omnimessage import (
 )
 
 _SUMMARY = re.compile(r"\[summary\](.*?)(?:\[/summary\]|\Z)", re.DOTALL)
+_THOUGHTS = "[Left out here: {thoughts} of the model's thinking, which only the model that thought them may be given.]"
 _LEFT_OUT = "[The older part of this conversation is left out here: it was too long.]"
 
 
@@ -91,8 +92,12 @@ def shortened(history: Sequence[CompletePayload], halvings: int) -> Sequence[Com
 
 
 def transcript(history: Sequence[CompletePayload]) -> str:
-    """The conversation in words, for a model that cannot take over another one's messages."""
-    return "\n\n".join(part for payload in history if (part := _told(payload)))
+    """The conversation in words, for a model that cannot take over another one's messages; and what is left out."""
+    told = [part for payload in history if (part := _told(payload))]
+    thoughts = sum(isinstance(payload, Thinking | InlineThinking) for payload in history)
+    if told and thoughts:
+        told.append(_THOUGHTS.format(thoughts=f"{thoughts} part{'' if thoughts == 1 else 's'}"))
+    return "\n\n".join(told)
 
 
 def _told(payload: CompletePayload) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from penguin_harness.contracts import Approve, Model, Request, ThinkingLevel, Tools
+from penguin_harness.contracts import Approve, Model, Request, ThinkingLevel, ToolChoice, Tools
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.closing import closing_messages
 from penguin_harness.engine.compaction import CompactionPolicy, Compactor, Rotate, open_context, put_head
 from penguin_harness.engine.control import Control
+from penguin_harness.engine.estimate import sized
 from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import steering
 from penguin_harness.engine.outlet import Outlet
@@ -35,6 +36,12 @@ class RunOptions(Struct, frozen=True):
     thinking_level: ThinkingLevel | None = None
     max_turns: int | None = None
     max_output_tokens: int | None = None
+    tool_choice: ToolChoice | None = None
+    """Holds for the first turn; only `none` holds for all, else a demand to call would never end."""
+
+    def choice_of(self, turn: int) -> ToolChoice | None:
+        """What the turn with this number, from 0, demands."""
+        return self.tool_choice if turn == 0 or self.tool_choice == "none" else None
 
 
 class Task(Struct, frozen=True):
@@ -77,7 +84,7 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
     turns = cuts = 0
     while True:
         await room.make()
-        verdict = await run_turn(task)
+        verdict = await run_turn(task, options.choice_of(turns))
         if verdict.overflow and await room.after_overflow():
             continue
         attempt = outlet.context.attempt
@@ -95,14 +102,14 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
             outlet.emit(steering(content))
 
 
-async def run_turn(task: Task) -> Verdict:
+async def run_turn(task: Task, tool_choice: ToolChoice | None) -> Verdict:
     """One request, tried until it is committed or given up, and its calls, each answered when this returns."""
     ladder = Ladder()
     clock = asyncio.get_running_loop().time
     while True:
         calls = Calls(task.tools, task.options.approve, task.outlet)
         try:
-            request = begin_request(task)
+            request = begin_request(task, tool_choice)
             verdict = await ask_model(request, model=task.model, calls=calls, ladder=ladder, outlet=task.outlet)
             end, ended = verdict.end, clock()
             if end.retry_in_ms is not None and not calls.at_work:
@@ -152,17 +159,19 @@ def offer_tools(task: Task) -> None:
         task.outlet.emit(ToolListReady(task.tools.schemas))
 
 
-def begin_request(task: Task) -> Request:
+def begin_request(task: Task, tool_choice: ToolChoice | None = None) -> Request:
     """The request that the context stands for now."""
     task.outlet.emit(RequestBegin())
     context = task.outlet.context
-    return Request(
+    request = Request(
         system_prompt=context.meta.system_prompt if context.meta else "",
         messages=tuple(context.messages),
         tools=context.tools or (),
         thinking_level=task.options.thinking_level,
         max_output_tokens=task.options.max_output_tokens,
+        tool_choice=tool_choice,
     )
+    return sized(request, context.context_tokens, context.messages[context.committed :])
 
 
 async def answer_undecided(task: Task) -> None:

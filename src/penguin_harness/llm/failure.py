@@ -24,6 +24,7 @@ _OVERFLOW = re.compile(
     re.IGNORECASE,
 )
 """How providers word that a request does not fit into the model's window."""
+_REQUEST_ID = ("x-request-id", "request-id", "x-goog-request-id", "cf-ray")
 _TRANSIENT = ("ratelimit", "toomany", "overload", "quota", "capacity", "throttl", "timeout", "unavailable", "server")
 _CREDENTIALS = ("auth", "apikey", "permission", "forbidden", "accessdenied")
 _DEFINITIVE = ("invalid", "badrequest", "contextlength", "notfound", "unsupported", "toolarge", "contentpolicy")
@@ -39,10 +40,15 @@ class TransportError(Exception):
         self.message = message
         self.retry_after_ms = retry_after_ms
 
+    @property
+    def overflow(self) -> bool:
+        """Whether the request was refused because it does not fit into the model's window."""
+        return self.code == "rejected" and _OVERFLOW.search(self.message) is not None
+
     def outcome(self, usage: TokenCounts | None = None) -> Outcome:
         """The last item of the stream that it ends; the message is cut here, when nothing secret is left in it."""
-        overflow = self.code == "rejected" and _OVERFLOW.search(self.message) is not None
-        return Outcome(self.status, self.code, self.message[:MESSAGE_LIMIT], usage, self.retry_after_ms, overflow)
+        message = self.message[:MESSAGE_LIMIT]
+        return Outcome(self.status, self.code, message, usage, self.retry_after_ms, self.overflow)
 
 
 def malformed(message: str) -> TransportError:
@@ -52,24 +58,29 @@ def malformed(message: str) -> TransportError:
 
 def of_status(status: int, body: bytes, headers: Mapping[str, str], *, reason: str = "") -> TransportError:
     """An HTTP answer that is no success."""
-    text = explain(read_loosely(body)) or reason
-    retry, code = classify(status, text)
-    message = f"HTTP {status}"
-    if request_id := headers.get("x-request-id") or headers.get("request-id"):
-        message += f" (request id {request_id})"
-    if text:
-        message += f": {text}"
-    return TransportError(retry, code, message, retry_after_ms=retry_after_ms(headers))
+    told = read_loosely(body)
+    text = explain(told) or reason
+    retry, code = ("fatal", "auth") if _is_about_key(told) else classify(status, text)
+    named = next((headers[name] for name in _REQUEST_ID if name in headers), None) or _request_id(told)
+    message = f"HTTP {status}" + (f" (request id {named})" if named else "") + (f": {text}" if text else "")
+    wait = retry_after_ms(headers)
+    return TransportError(retry, code, message, retry_after_ms=_asked_wait(told) if wait is None else wait)
 
 
 def of_event(error: object) -> TransportError:
     """An error inside a stream that began well, classified like the status it stands for."""
     text = explain(error) or "the provider reported an error without a text"
+    if named := _request_id(error):
+        text = f"(request id {named}) {text}"
+    wait = _asked_wait(error)
     labels = _labels(error)
-    for label in labels:
-        if label.isdigit() and 400 <= int(label) < 600:
-            return TransportError(*classify(int(label), text), text)
-    return TransportError(*_classify_words(re.sub(r"[^a-z]", "", "".join(labels).lower())), text)
+    status = next((int(label) for label in labels if label.isdigit() and 400 <= int(label) < 600), None)
+    if _is_about_key(error):
+        return TransportError("fatal", "auth", text)
+    if status is not None:
+        return TransportError(*classify(status, text), text, retry_after_ms=wait)
+    words = re.sub(r"[^a-z]", "", "".join(labels).lower())
+    return TransportError(*_classify_words(words), text, retry_after_ms=wait)
 
 
 def of_exception(error: BaseException, what: str) -> TransportError:
@@ -147,6 +158,42 @@ def _words(error: dict[str, object]) -> str:
             return message
         case _:
             return msgspec.json.encode(error).decode() if error else ""
+
+
+def _request_id(error: object) -> str | None:
+    match error:
+        case {"request_id": str(named)} | {"error": {"request_id": str(named)}}:
+            return named
+        case _:
+            return None
+
+
+def _details(error: object) -> list[dict[str, object]]:
+    """The typed details of a Google error."""
+    match error:
+        case list() if error:
+            return _details(cast(list[object], error)[0])
+        case dict():
+            fields = cast(dict[str, object], error)
+        case _:
+            return []
+    if "error" in fields:
+        return _details(fields["error"])
+    details = fields.get("details")
+    found = cast(list[object], details) if isinstance(details, list) else []
+    return [cast(dict[str, object], detail) for detail in found if isinstance(detail, dict)]
+
+
+def _is_about_key(error: object) -> bool:
+    """Google answers 400 to a wrong key."""
+    return any(detail.get("reason") == "API_KEY_INVALID" for detail in _details(error))
+
+
+def _asked_wait(error: object) -> int | None:
+    """Google says in the body how long to wait, as `"17.5s"`."""
+    delays = (detail.get("retryDelay") for detail in _details(error))
+    delay = next((delay for delay in delays if isinstance(delay, str)), None)
+    return None if delay is None else _number(delay.removesuffix("s"), scale=1000)
 
 
 def _labels(error: object) -> list[str]:

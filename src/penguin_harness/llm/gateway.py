@@ -1,24 +1,18 @@
-"""From a model's name to a model: what the provider's preset says, what the caller overrides, the right adapter."""
+"""From a model's name to a model: what the provider's preset says, what the caller overrides, the right protocol."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm.catalog import Preset, presets
-from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.endpoint import Endpoint, Quirks
 
-
-def _openai_chat(endpoint: Endpoint) -> Model:
-    from penguin_harness.llm.openai_chat import OpenAIChat  # HTTP takes 0.1 s to import
-
-    return OpenAIChat(endpoint)
-
-
-CLIENTS: dict[str, Callable[[Endpoint], Model]] = {"openai_chat": _openai_chat}
-"""The wire protocols by name."""
+CLIENT_TYPES = ("openai_chat", "openai_responses", "anthropic", "gemini")
+"""The wire protocols by name: each is the package beside this file that is called so."""
 
 
 def create_model(
@@ -44,9 +38,9 @@ def create_model(
         _key(ref, preset, api_key, environ),
         idle_timeout,
         content_timeout,
-        preset.max_tokens_field,
+        quirks=Quirks(max_tokens_field=preset.max_tokens_field),
     )
-    return _client(client_type or preset.client_type)(endpoint)
+    return _connect(client_type or preset.client_type, endpoint)
 
 
 def _preset(ref: ModelRef) -> Preset:
@@ -70,7 +64,9 @@ def _key(ref: ModelRef, preset: Preset, api_key: str | None, environ: Mapping[st
     return key
 
 
-def _client(client_type: str) -> Callable[[Endpoint], Model]:
-    if (client := CLIENTS.get(client_type)) is None:
-        raise ConfigError(f"unknown client type {client_type!r}; known are {', '.join(CLIENTS)}")
-    return client
+def _connect(client_type: str, endpoint: Endpoint) -> Model:
+    if client_type not in CLIENT_TYPES:
+        raise ConfigError(f"unknown client type {client_type!r}; known are {', '.join(CLIENT_TYPES)}")
+    from penguin_harness.llm.adapter import Adapter  # HTTP takes 0.1 s to import
+
+    return Adapter(endpoint, import_module(f"penguin_harness.llm.{client_type}").PROTOCOL)

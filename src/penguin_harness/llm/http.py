@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import time
 import urllib.request
+from collections.abc import Mapping
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -32,7 +33,13 @@ class Transport:
     """Posts requests to one URL over connections that it keeps."""
 
     def __init__(
-        self, url: str, *, api_key: str | None = None, idle_timeout: float = 120.0, content_timeout: float = 600.0
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        secret: str | None = None,
+        idle_timeout: float = 120.0,
+        content_timeout: float = 600.0,
     ) -> None:
         self.url = url
         self._parsed_url = URL(url)
@@ -42,10 +49,9 @@ class Transport:
             "Content-Type": "application/json",
             "Accept": "text/event-stream",
             "User-Agent": "penguin-harness",
+            **headers,
         }
-        if api_key:
-            self._headers["Authorization"] = f"Bearer {api_key}"
-        self._secret = api_key if api_key and len(api_key) >= _SHORTEST_SECRET else None
+        self._secret = secret if secret and len(secret) >= _SHORTEST_SECRET else None
         self._session: aiohttp.ClientSession | None = None
         self._kept = False
         """Whether a connection may be left over from an earlier answer."""

@@ -6,9 +6,10 @@ import json
 from typing import Any, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from penguin_harness.llm.failure import malformed
+from penguin_harness.llm.tolerance import fitted, read_json, with_raw
 
 
 class Function(Struct, gc=False):
@@ -24,7 +25,7 @@ class Call(Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: Function | None = None
-    extra_content: Any = None
+    extra_content: Raw | UnsetType = UNSET
 
 
 class Delta(Struct, gc=False):
@@ -35,7 +36,7 @@ class Delta(Struct, gc=False):
     reasoning: str | None = None
     refusal: str | None = None
     tool_calls: list[Call] | None = None
-    reasoning_details: list[dict[str, Any]] | None = None
+    reasoning_details: Raw | UnsetType = UNSET
 
 
 class PromptDetails(Struct, gc=False):
@@ -70,6 +71,7 @@ class Chunk(Struct, gc=False):
     error: Any = None
 
 
+_OPAQUE = frozenset({"reasoning_details", "extra_content"})
 _decode = msgspec.json.Decoder(Chunk).decode
 
 
@@ -82,15 +84,9 @@ def decode(data: bytes) -> Chunk:
 
 
 def _decode_tolerantly(data: bytes) -> Chunk:
+    fields = read_json(data)
     try:
-        value: object = json.loads(data.decode(errors="replace"), strict=False)
-    except (ValueError, RecursionError) as error:
-        raise malformed(f"an event is no JSON ({error}): {data[:200].decode(errors='replace')}") from None
-    if not isinstance(value, dict):
-        return Chunk()
-    fields = cast(dict[str, Any], value)
-    try:
-        return msgspec.convert(fields, Chunk, strict=False)
+        return fitted(fields, Chunk, _OPAQUE)
     except msgspec.ValidationError:
         return _mended(fields)
 
@@ -104,7 +100,7 @@ def _mended(fields: dict[str, Any]) -> Chunk:
     if isinstance(choice, dict):
         choice = _mend_choice(cast(dict[str, Any], choice))
     try:
-        return Chunk([msgspec.convert(choice, Choice, strict=False)], usage, error)
+        return Chunk([msgspec.convert(with_raw(choice, _OPAQUE), Choice, strict=False)], usage, error)
     except msgspec.ValidationError as invalid:
         raise malformed(f"an event has an unknown shape: {invalid}") from None
 
@@ -121,7 +117,7 @@ def _mend_choice(choice: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mend_delta(delta: dict[str, Any]) -> dict[str, Any]:
-    mended = delta | {"reasoning_details": None}
+    mended = {name: value for name, value in delta.items() if name != "reasoning_details"}
     if isinstance(parts := delta.get("content"), list):
         texts = (cast(dict[str, Any], part).get("text") for part in cast(list[Any], parts) if isinstance(part, dict))
         mended["content"] = "".join(text for text in texts if isinstance(text, str))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from msgspec import UNSET, Raw
 
 from penguin_harness.contracts import CallDelta, ModelDelta, Outcome, TextDelta, ThinkingDelta
 from penguin_harness.llm.failure import malformed, of_event, read_loosely
 from penguin_harness.llm.openai_chat.chunk import Call, Delta, Function, Usage, decode
-from penguin_harness.llm.openai_chat.request import REASONING_FIELDS
+from penguin_harness.llm.openai_chat.details import ReasoningDetails
+from penguin_harness.llm.openai_chat.fidelity import REASONING_FIELDS, of_extra, of_field
 from penguin_harness.llm.sse import Event
-from penguin_harness.omnimessage import TokenCounts, opaque
-from penguin_harness.omnimessage.unicode import clean
+from penguin_harness.omnimessage import TokenCounts
 
+_NULL = Raw(b"null")
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 
 
@@ -50,7 +49,7 @@ class ChunkReader:
             elif thinking := delta.reasoning:
                 self._has_content = True
                 yield ThinkingDelta(thinking, 0, _FIELD["reasoning"])
-            if delta.reasoning_details:
+            if isinstance(delta.reasoning_details, Raw):
                 self._details.add(delta.reasoning_details)
             text, calls = delta.content or delta.refusal, delta.tool_calls
             if (text or calls) and self._details.blocks:
@@ -129,40 +128,6 @@ class ChunkReader:
             self.complete = True
 
 
-class ReasoningDetails:
-    """OpenRouter's structured reasoning: cut into fragments when it streams, wanted back whole."""
-
-    def __init__(self) -> None:
-        self.blocks: list[dict[str, Any]] = []
-
-    def add(self, fragments: Iterable[dict[str, Any]]) -> None:
-        """Continue the last block, or begin another one."""
-        for fragment in fragments:
-            last = self.blocks[-1] if self.blocks else None
-            if last is None or fragment.get("type") == "reasoning.encrypted" or _label(fragment) != _label(last):
-                self.blocks.append(dict(fragment))
-            else:
-                _continue(last, fragment)
-
-    def take(self) -> ThinkingDelta:
-        """All blocks so far, as the fidelity of the thinking before them."""
-        blocks, self.blocks = self.blocks, []
-        return ThinkingDelta("", 0, _fidelity({"reasoning_field": "reasoning", "reasoning_details": blocks}))
-
-
-def _continue(block: dict[str, Any], fragment: dict[str, Any]) -> None:
-    for key, value in fragment.items():
-        before: object = block.get(key)
-        if key in ("text", "summary") and isinstance(before, str) and isinstance(value, str):
-            block[key] = before + value
-        elif value is not None:
-            block[key] = value
-
-
-def _label(block: dict[str, Any]) -> tuple[object, object]:
-    return block.get("type"), block.get("index")
-
-
 def call_delta(call: Call, position: int) -> CallDelta:
     """A fragment of a call; servers that leave out the index mean the place in the list."""
     function = call.function or Function()
@@ -171,7 +136,7 @@ def call_delta(call: Call, position: int) -> CallDelta:
         function.arguments or "",
         call.id or None,
         function.name or None,
-        _fidelity({"extra_content": call.extra_content}) if call.extra_content else UNSET,
+        of_extra(call.extra_content) if isinstance(call.extra_content, Raw) and call.extra_content != _NULL else UNSET,
     )
 
 
@@ -184,8 +149,4 @@ def _raise_if_error(data: bytes) -> None:
             pass
 
 
-def _fidelity(fields: dict[str, Any]) -> Raw:
-    return opaque(clean(json.dumps(fields, ensure_ascii=False, separators=(",", ":"))).encode())
-
-
-_FIELD = {field: _fidelity({"reasoning_field": field}) for field in REASONING_FIELDS}
+_FIELD = {field: of_field(field) for field in REASONING_FIELDS}

@@ -1,23 +1,26 @@
 """Payloads to the body of a request. Request n+1 begins, byte for byte, with the messages of request n.
 
 Each text and each image of the user is a message of its own and stays one: merging neighbours would change bytes that
-were sent before. Chat templates that refuse two user messages in a row therefore need a server that merges them.
+were sent before. Only for endpoints whose chat template wants the two sides to take turns they are merged.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from itertools import groupby
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 import msgspec
-from msgspec import Raw, Struct, UnsetType
 
 from penguin_harness.contracts import Request, ThinkingLevel
-from penguin_harness.llm.endpoint import MaxTokensField
-from penguin_harness.llm.ids import provider_id
+from penguin_harness.llm.arguments import object_text
+from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.endpoint import Thinking as ThinkingControl
+from penguin_harness.llm.ids import fitting_name, provider_id
+from penguin_harness.llm.limits import output_limit
+from penguin_harness.llm.notes import NO_IMAGE, of_data, output_text
+from penguin_harness.llm.openai_chat.fidelity import REASONING_FIELDS, read_call, read_thinking
+from penguin_harness.llm.schemas import OPENAI, adapted
+from penguin_harness.llm.wire import Encoded
 from penguin_harness.omnimessage import (
     CompletePayload,
     ImageUrl,
@@ -29,122 +32,71 @@ from penguin_harness.omnimessage import (
     ToolCallOutput,
     ToolSchema,
 )
-from penguin_harness.omnimessage.unicode import clean_json
 
 Wire: TypeAlias = dict[str, Any]
 """One JSON object of the request."""
 
-REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""Where servers put the reasoning text, and the only names under which it is sent back."""
+UNRECORDED = "(No reasoning is on record for this step.)"
+"""Stands in for reasoning where an endpoint demands some: of a time when thinking was off, or of an older file."""
 
-NO_OUTPUT = "[no output]"
 EFFORT: dict[ThinkingLevel, str] = {"low": "low", "medium": "medium", "high": "high", "max": "high"}
-"""`reasoning_effort` for a thinking level; `none` sends nothing, because models that cannot think refuse the field."""
+"""`reasoning_effort` where nothing is known of the model; `none` sends nothing, as those that cannot think want it."""
 
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-_NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
 _encode = msgspec.json.Encoder().encode
-_object = msgspec.json.Decoder(dict[str, Raw])
 
 
-class ThinkingFidelity(Struct, omit_defaults=True):
-    """What a thinking segment must remember of its wire form."""
-
-    reasoning_field: str | None = None
-    reasoning_details: list[Raw] | None = None
-    """OpenRouter's structured form, with signatures and encrypted parts."""
-
-
-class CallFidelity(Struct):
-    """What a call must remember of its wire form."""
-
-    extra_content: Raw
-    """Where Gemini's endpoint keeps the call's thought signature."""
-
-
-_thinking_fidelity = msgspec.json.Decoder(ThinkingFidelity)
-_call_fidelity = msgspec.json.Decoder(CallFidelity)
-
-
-def body(request: Request, model_id: str, messages: Sequence[bytes], max_tokens_field: MaxTokensField) -> bytes:
+def body(request: Request, encoded: Encoded, endpoint: Endpoint) -> bytes:
     """The whole body. What changes from request to request stands behind the messages."""
-    tail: Wire = {}
-    if request.max_output_tokens is not None:
-        tail[max_tokens_field] = request.max_output_tokens
-    if request.thinking_level is not None and request.thinking_level in EFFORT:
-        tail["reasoning_effort"] = EFFORT[request.thinking_level]
-    closing = b"]," + _encode(tail)[1:] if tail else b"]}"
+    head: Wire = {"model": endpoint.ref.model_id, "stream": True}
+    if endpoint.quirks.usage_option:
+        head["stream_options"] = {"include_usage": True}
+    system = b""
     if request.system_prompt.strip():
-        messages = (_encode({"role": "system", "content": request.system_prompt}), *messages)
-    return b"".join((_head(model_id, request.tools), b",".join(messages), closing))
+        system = _encode({"role": "system", "content": request.system_prompt})
+    tools = b"" if encoded.tools is None else b',"tools":' + encoded.tools
+    messages = b",".join(filter(None, (system, encoded.messages)))
+    tail = _encode(_tail(request, endpoint))
+    closing = b"]" if tail == b"{}" else b"],"
+    return b"".join((_encode(head)[:-1], tools, b',"messages":[', messages, closing, tail[1:]))
 
 
-def _head(model_id: str, tools: Sequence[ToolSchema]) -> bytes:
-    head: Wire = {"model": model_id, "stream": True, "stream_options": {"include_usage": True}}
-    if tools:
-        head["tools"] = [tool(schema) for schema in tools]
-    return _encode(head)[:-1] + b',"messages":['
+def _tail(request: Request, endpoint: Endpoint) -> Wire:
+    tail: Wire = {}
+    if (limit := output_limit(request, endpoint)) is not None:
+        tail[endpoint.quirks.max_tokens_field] = limit
+    if request.tools and (choice := request.tool_choice) not in (None, "auto"):
+        named = {"type": "function", "function": {"name": choice}}
+        tail["tool_choice"] = choice if choice in ("none", "required") else named
+    if request.thinking_level is not None and endpoint.quirks.thinking:
+        tail |= _thinking(request.thinking_level, endpoint.thinking)
+    return tail
 
 
-def tool(schema: ToolSchema) -> Wire:
-    """A tool as the model is told of it; its JSON Schema byte for byte."""
-    parameters = _NO_PARAMETERS if isinstance(schema.parameters, UnsetType) else schema.parameters
+def _thinking(level: ThinkingLevel, control: ThinkingControl) -> Wire:
+    if control.kind == "switch":
+        return {"thinking": {"type": "disabled" if level == "none" else "enabled"}}
+    word = (EFFORT if control.kind is None else control.levels).get(level)
+    return {"reasoning_effort": word} if isinstance(word, str) else {}
+
+
+def tools(schemas: Sequence[ToolSchema], endpoint: Endpoint) -> bytes:
+    """The tools as the model is told of them."""
+    return _encode([_tool(schema) for schema in schemas])
+
+
+def _tool(schema: ToolSchema) -> Wire:
+    parameters = adapted(schema.parameters, OPENAI)
     function: Wire = {"name": schema.name, "description": schema.description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
-class MessageCache:
-    """The wire form of one growing conversation: what was encoded for the last request is not encoded again."""
-
-    def __init__(self) -> None:
-        self._settled: tuple[CompletePayload, ...] = ()
-        self._encoded = b""  # the messages of what is settled, joined
-
-    def encode(self, payloads: Sequence[CompletePayload]) -> list[bytes]:
-        """The conversation as encoded messages, in pieces that are joined by commas."""
-        payloads = tuple(payloads)
-        if not self._is_settled_in(payloads):
-            self._settled, self._encoded = (), b""
-        runs = [list(run) for _, run in groupby(payloads[len(self._settled) :], _speaker)]
-        last = runs.pop() if runs else []  # it may grow, and with it its last message
-        if runs:
-            self._encoded = b",".join(_pieces(self._encoded, *runs))
-            self._settled = payloads[: len(payloads) - len(last)]
-        return list(_pieces(self._encoded, last))
-
-    def _is_settled_in(self, payloads: tuple[CompletePayload, ...]) -> bool:
-        settled = self._settled
-        size = len(settled)
-        if payloads[:size] != settled:
-            return False
-        return size in {0, len(payloads)} or _speaker(payloads[size]) != _speaker(payloads[size - 1])
+def messages(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+    """The encoded messages of what one side says."""
+    said = _assistant(run, endpoint) if run and run[0].role == "assistant" else _user_side(run, endpoint)
+    return map(_encode, said)
 
 
-def _pieces(encoded: bytes, *runs: Sequence[CompletePayload]) -> Iterator[bytes]:
-    if encoded:
-        yield encoded
-    for run in runs:
-        yield from map(_encode, messages_of(run))
-
-
-def messages_of(payloads: Sequence[CompletePayload]) -> Iterator[Wire]:
-    """The wire messages of any payloads."""
-    for speaker, run in groupby(payloads, _speaker):
-        match speaker:
-            case "assistant":
-                yield from _assistant(run)
-            case "tool":
-                yield from _outputs([payload for payload in run if isinstance(payload, ToolCallOutput)])
-            case "user":
-                for payload in run:
-                    yield from _user(payload)
-
-
-def _speaker(payload: CompletePayload) -> Literal["assistant", "tool", "user"]:
-    return "tool" if isinstance(payload, ToolCallOutput) else payload.role
-
-
-def _assistant(run: Iterator[CompletePayload]) -> Iterator[Wire]:
+def _assistant(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[Wire]:
     text, reasoning, calls = "", dict[str, Any](), list[Wire]()
     for payload in run:
         match payload:
@@ -155,7 +107,7 @@ def _assistant(run: Iterator[CompletePayload]) -> Iterator[Wire]:
             case ToolCall():
                 calls.append(_call(payload))
             case InlineData():
-                text += _note(payload)
+                text += of_data(payload)
             case InlineThinking():
                 pass  # has no place in this protocol, as all thinking whose field is not on record
             case ToolCallOutput() | ImageUrl():
@@ -165,19 +117,27 @@ def _assistant(run: Iterator[CompletePayload]) -> Iterator[Wire]:
     spoken = bool(text.strip())
     if not spoken and not calls:
         return
-    message: Wire = {"role": "assistant", "content": text if spoken else None, **reasoning}
+    message: Wire = {"role": "assistant", "content": text if spoken else None}
+    message |= _reasoning(reasoning, endpoint, calls=bool(calls))
     if calls:
         message["tool_calls"] = calls
     yield message
 
 
+def _reasoning(recorded: Wire, endpoint: Endpoint, *, calls: bool) -> Wire:
+    match endpoint.quirks.reasoning:
+        case "never":
+            return {}
+        case "required" if calls and not any(field in recorded for field in REASONING_FIELDS):
+            return {**recorded, REASONING_FIELDS[0]: UNRECORDED}
+        case "required" | "sent":
+            return recorded
+
+
 def _add_reasoning(reasoning: Wire, payload: Thinking) -> None:
-    if payload.stop_reason != "completed" or isinstance(payload.fidelity, UnsetType):
+    fidelity = read_thinking(payload) if payload.stop_reason == "completed" else None
+    if fidelity is None:
         return
-    try:
-        fidelity = _thinking_fidelity.decode(payload.fidelity)
-    except msgspec.MsgspecError:
-        return  # recorded by another protocol's adapter
     if fidelity.reasoning_details:
         reasoning.setdefault("reasoning_details", []).extend(fidelity.reasoning_details)
     if (field := fidelity.reasoning_field) in REASONING_FIELDS and payload.thinking.strip():
@@ -185,58 +145,59 @@ def _add_reasoning(reasoning: Wire, payload: Thinking) -> None:
 
 
 def _call(payload: ToolCall) -> Wire:
-    name = _NOT_IN_NAMES.sub("_", payload.name)[:64] or "unknown"  # a name that was made up must not block the session
-    function = {"name": name, "arguments": _arguments(payload.arguments)}
+    function = {"name": fitting_name(payload.name), "arguments": object_text(payload.arguments)}
     call: Wire = {"id": provider_id(payload.tool_call_id), "type": "function", "function": function}
-    if not isinstance(payload.fidelity, UnsetType):
-        with suppress(msgspec.MsgspecError):  # recorded by another protocol's adapter
-            call["extra_content"] = _call_fidelity.decode(payload.fidelity).extra_content
+    if (fidelity := read_call(payload)) is not None:
+        call["extra_content"] = fidelity.extra_content
     return call
 
 
-def _arguments(arguments: str) -> str:
-    """What the model wrote, or `{}` where that is no JSON object.
-
-    Many servers parse the arguments of earlier calls and refuse the whole request over a bad one. The output of such a
-    call tells the model what was wrong with it.
-    """
-    cleaned = clean_json(arguments.encode()).decode()
-    try:
-        _object.decode(cleaned)
-    except (msgspec.MsgspecError, RecursionError):
-        return "{}"
-    return cleaned
-
-
-def _outputs(outputs: Sequence[ToolCallOutput]) -> Iterator[Wire]:
-    for payload in outputs:
-        content = payload.output if payload.output.strip() else NO_OUTPUT
-        yield {"role": "tool", "tool_call_id": provider_id(payload.tool_call_id), "content": content}
+def _user_side(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[Wire]:
+    outputs = [payload for payload in run if isinstance(payload, ToolCallOutput)]
+    yield from (_output(payload, endpoint) for payload in outputs)
+    contents: list[list[Wire]] = []
     # Only text may stand in a tool message, and nothing may stand between the messages of one batch.
-    if images := [_image(url) for payload in outputs for url in payload.images or ()]:
-        yield {"role": "user", "content": images}
+    if endpoint.quirks.images and (images := [_image(url) for payload in outputs for url in payload.images or ()]):
+        contents.append(images)
+    said = (payload for payload in run if not isinstance(payload, ToolCallOutput))
+    contents += [[part] for payload in said if (part := _part(payload, endpoint)) is not None]
+    if endpoint.quirks.strict_roles and contents:
+        contents = [[part for content in contents for part in content]]
+    yield from ({"role": "user", "content": _content(parts)} for parts in contents)
 
 
-def _user(payload: CompletePayload) -> Iterator[Wire]:
+def _output(payload: ToolCallOutput, endpoint: Endpoint) -> Wire:
+    content = output_text(payload, images=endpoint.quirks.images)
+    return {"role": "tool", "tool_call_id": provider_id(payload.tool_call_id), "content": content}
+
+
+def _content(parts: list[Wire]) -> str | list[Wire]:
+    """Text alone goes as a string, which every server understands."""
+    if all(part["type"] == "text" for part in parts):
+        return "\n\n".join(part["text"] for part in parts)
+    return parts
+
+
+def _part(payload: CompletePayload, endpoint: Endpoint) -> Wire | None:
     match payload:
         case Text():
-            if payload.text.strip():
-                yield {"role": "user", "content": payload.text}
+            return _text(payload.text) if payload.text.strip() else None
         case ImageUrl():
-            yield {"role": "user", "content": [_image(payload.image_url)]}
-        case InlineData() if payload.mime_type.startswith("image/"):
-            yield {"role": "user", "content": [_image(f"data:{payload.mime_type};base64,{payload.data}")]}
+            return _image(payload.image_url) if endpoint.quirks.images else _text(NO_IMAGE)
+        case InlineData() if not payload.mime_type.startswith("image/"):
+            return _text(of_data(payload))
         case InlineData():
-            yield {"role": "user", "content": _note(payload)}
+            url = f"data:{payload.mime_type};base64,{payload.data}"
+            return _image(url) if endpoint.quirks.images else _text(NO_IMAGE)
         case Thinking() | InlineThinking() | ToolCall() | ToolCallOutput():
             raise TypeError(f"{payload.type} cannot be the user's")
         case _:
             assert_never(payload)
 
 
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
 def _image(url: str) -> Wire:
     return {"type": "image_url", "image_url": {"url": url}}
-
-
-def _note(payload: InlineData) -> str:
-    return f"[{payload.mime_type} data, {len(payload.data) * 3 // 4} bytes, cannot be shown here]"
