@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from scripts.write_reference import GENERATED
-from tests.double.build import Endpoint, reply, script
+from tests.double.chat.build import reply, script
 from tests.double.client import Double
 
 ROOT = Path(__file__).parent.parent
@@ -36,9 +36,7 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_runs_as_it_stands(example: Example, tmp_path: Path, double: Double) -> None:
-    double.load(
-        script(*(reply("Here you are.") for _ in range(5)), endpoint=Endpoint(expect_prefix=False, same_tools=False))
-    )
+    double.load(script(*(reply("Here you are.", context="new") for _ in range(5))))
     config = tmp_path / "home" / "default_project" / ".project_config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(

@@ -12,6 +12,10 @@ from penguin_harness.contracts import (
     Model,
     ModelRef,
 )
+from penguin_harness.cost import (
+    SessionCost,
+    session_cost,
+)
 from penguin_harness.engine.run import (
     Run,
 )
@@ -24,6 +28,11 @@ from penguin_harness.errors import (
     ToolFailed,
     TraceError,
     TraceLocked,
+)
+from penguin_harness.llm import (
+    ModelFacts,
+    Price,
+    model_facts,
 )
 from penguin_harness.omnimessage import (
     Abort,
@@ -88,6 +97,7 @@ __all__ = [
     "McpConnectBegin",
     "McpConnectEnd",
     "Model",
+    "ModelFacts",
     "ModelMessage",
     "ModelRef",
     "OmniMessage",
@@ -96,10 +106,12 @@ __all__ = [
     "PartialToolCall",
     "PartialToolCallOutput",
     "PenguinError",
+    "Price",
     "RequestBegin",
     "RequestEnd",
     "Run",
     "Session",
+    "SessionCost",
     "SessionError",
     "SessionMeta",
     "SessionMetaMessage",
@@ -121,6 +133,8 @@ __all__ = [
     "UnknownMessage",
     "__version__",
     "create_agent",
+    "model_facts",
+    "session_cost",
     "tool",
     "user_image",
     "user_text",

@@ -33,6 +33,10 @@ class ModelChoice(Reach, total=False):
     model_id: str | None
     context_window: int | None
     """Tokens."""
+    output_limit: int | None
+    """Tokens that one answer may have."""
+    vision: bool | None
+    """Whether the model takes images; without, the person's are told to it in words."""
 
 
 def choose_model(config: ProjectConfig, **choice: Unpack[ModelChoice]) -> ModelConfig:
@@ -63,6 +67,9 @@ def choose_model(config: ProjectConfig, **choice: Unpack[ModelChoice]) -> ModelC
         base_url=choice.get("base_url") or known.base_url,
         client_type=choice.get("client_type") or known.client_type,
         context_window=choice.get("context_window") or known.context_window,
+        output_limit=choice.get("output_limit") or known.output_limit,
+        vision=known.vision if choice.get("vision") is None else choice.get("vision"),
+        strict_roles=known.strict_roles,
         api_key=choice.get("api_key") or known.api_key,
     )
 
@@ -86,6 +93,9 @@ def open_model(choice: ModelConfig) -> Model:
         api_key=choice.api_key,
         client_type=choice.client_type,
         context_window=choice.context_window,
+        output_limit=choice.output_limit,
+        vision=choice.vision,
+        strict_roles=choice.strict_roles,
     )
 
 

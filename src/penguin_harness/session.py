@@ -172,10 +172,10 @@ class Session:
         Raises InputError for anything else, and SessionError while another run is under way; nothing is written then.
         """
         inputs = [user_content(number, message) for number, message in enumerate(messages, 1)]
+        self._check_choice(tool_choice)
         self._check_idle()
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
-        self._check_choice(tool_choice)
         options = RunOptions(approve, thinking_level, max_turns, max_output_tokens, tool_choice)
         return self._start(lambda control: run_task(inputs, self._task(control, options)))
 

@@ -10,9 +10,10 @@ from penguin_harness.cli.terminal.spans import text_of, width_of
 from penguin_harness.omnimessage import ToolCall
 from tests.cli.process import Home
 from tests.cli.talk import ALT_ENTER, CTRL_C, CTRL_D, ENTER, asked, ready
-from tests.double.build import call, gate, reply, script, text, thinking, turn
+from tests.double.chat.build import call, reply, script, text, thinking, turn
+from tests.double.chat.endpoint import Endpoint
 from tests.double.client import Double
-from tests.double.script import Endpoint
+from tests.double.steps import gate
 
 
 def test_a_conversation(home_with_model: Home, double: Double) -> None:

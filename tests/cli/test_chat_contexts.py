@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.cli.process import Home
 from tests.cli.talk import asked, leave, ready, say
-from tests.double.build import call, reply, script, text, turn
+from tests.double.chat.build import call, reply, script, text, turn
 from tests.double.client import Double
 
 SUMMARY = "[summary]\nWe said hello.\n[/summary]"

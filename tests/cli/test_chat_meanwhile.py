@@ -10,8 +10,9 @@ from penguin_harness.omnimessage import block
 from penguin_harness.trace import read_lines
 from tests.cli.process import Home
 from tests.cli.talk import CTRL_C, CTRL_D, ENTER, ESCAPE, asked, leave, ready
-from tests.double.build import call, fails, gate, reply, script, text, turn
+from tests.double.chat.build import call, fails, reply, script, text, turn
 from tests.double.client import Double
+from tests.double.steps import gate
 
 
 def test_what_is_typed_meanwhile_steers_the_task(home_with_model: Home, double: Double) -> None:

@@ -15,7 +15,7 @@ from penguin_harness.omnimessage.check import check
 from penguin_harness.state.config import load_config
 from penguin_harness.trace import read_lines
 from tests.cli.process import PENGUIN, Home
-from tests.double.build import fails, reply, script
+from tests.double.chat.build import Endpoint, fails, reply, script
 from tests.double.client import Double
 
 ROOT = Path(__file__).parents[2]
@@ -206,7 +206,7 @@ def test_a_key_is_asked_for_without_showing_it(home: Home) -> None:
 
 
 def test_a_model_is_tried_step_by_step(home_with_model: Home, double: Double) -> None:
-    double.load(script(reply("pong"), fails(401, "Bad key.")))
+    double.load(script(reply("pong"), fails(401, "Bad key."), endpoint=Endpoint(expect_replay=False)))
     good = home_with_model.penguin("model", "test")
     assert good.code == 0
     assert [row[0] for row in good.out.splitlines()[1:6]] == ["✓"] * 5

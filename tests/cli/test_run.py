@@ -9,8 +9,9 @@ import pytest
 from penguin_harness.omnimessage import ModelMessage, Text, decode, is_recorded
 from penguin_harness.trace import read_lines, read_messages
 from tests.cli.process import PATIENCE, Home
-from tests.double.build import call, fails, finish, gate, reply, script, text, turn
+from tests.double.chat.build import call, fails, finish, reply, script, text, turn
 from tests.double.client import Double
+from tests.double.steps import gate
 
 READ = {"path": "a.txt"}
 

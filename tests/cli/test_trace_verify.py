@@ -26,8 +26,9 @@ from penguin_harness.omnimessage import (
     encode,
 )
 from tests.cli.process import Home
-from tests.double.build import call, gate, reply, script, text, turn
+from tests.double.chat.build import call, reply, script, text, turn
 from tests.double.client import Double
+from tests.double.steps import gate
 
 SESSION = "session-2026-12-01-09-00-00-0a1b2c3d"
 META = SessionMeta(SESSION, "p", "m", 1000, "prompt", "/state", "/work")

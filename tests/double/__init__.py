@@ -1,4 +1,5 @@
-"""A strict stand-in for a provider: a process that speaks Chat Completions over HTTP and plays a script.
+"""A strict stand-in for a provider: a process that speaks four wire protocols over HTTP and plays a script.
 
-`script` is the language, `build` writes it, `client.Double` starts and asks the process, `fixtures` gives it to tests.
+`script` is the language; a folder for each protocol has its rules, and in `build` the words to write scripts with, next
+to those of `steps`. `client.Double` starts and asks the process, `fixtures` gives it to tests.
 """

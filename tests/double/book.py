@@ -7,13 +7,22 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from tests.double import strict_json
-from tests.double.prefix import check_expectation, check_prefix
+from msgspec import Struct
+
+from tests.double.expectation import check_expectation
+from tests.double.protocol import Answer, Asked, WireProtocol
+from tests.double.protocols import protocol_of
 from tests.double.records import Extend, Load, Recorded, Refused, Report, Wait
 from tests.double.refusal import Refusal
-from tests.double.rules import check
 from tests.double.script import Script, Turn
-from tests.double.text import model_of, user_texts
+
+
+class Cue(Struct, frozen=True):
+    """What a player is to play, and the answer that comes of it."""
+
+    protocol: WireProtocol
+    turn: Turn
+    answer: Answer
 
 
 class Lane:
@@ -21,30 +30,32 @@ class Lane:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self.protocol = protocol_of(script.endpoint)
         self.turns = list(script.turns)
         self.played = 0
-        self.before: bytes | None = None
+        self.past: list[Answer] = []
+        """The answers of the context, oldest first."""
 
-    def judge(self, body: bytes, headers: dict[str, str]) -> list[Refusal]:
-        """Why this request is refused: by the rules, else by the turn that it meets."""
-        found = check(body, headers, self.script.endpoint)
-        if found:
-            return found
-        if self.played == len(self.turns):
-            text = f"The script of model '{self.script.model}' is exhausted: it has {self.played} turns."
-            return [Refusal(text, code="script_exhausted")]
-        turn = self.turns[self.played]
-        if self.before is not None and turn.context == "extends":
-            found += check_prefix(self.before, body, self.script.endpoint)
-        return found + list(check_expectation(body, turn.expect))
+    def judge(self, asked: Asked) -> list[Refusal]:
+        """Why this request is refused: by the protocol, else by the turn that it meets."""
+        turn = self.turns[self.played] if self.played < len(self.turns) else None
+        past = self.past if turn is not None and turn.context == "extends" else []
+        found = self.protocol.check(asked, self.script.endpoint, past)
+        if turn is not None:
+            return found or list(check_expectation(self.protocol.words(asked), turn.expect))
+        text = f"The script of model '{self.script.model}' is exhausted: it has {self.played} turns."
+        return found or [Refusal(text, code="script_exhausted")]
 
-    def take(self, body: bytes) -> Turn:
-        """The turn that answers this accepted request."""
+    def take(self, asked: Asked, *, number: int) -> Cue:
+        """What answers this accepted request."""
         turn = self.turns[self.played]
         self.played += 1
+        answer = Answer(asked, self.script.model, number)
+        if turn.context == "new":
+            self.past.clear()
         if turn.context != "aside":
-            self.before = body
-        return turn
+            self.past.append(answer)
+        return Cue(self.protocol, turn, answer)
 
 
 class Book:
@@ -67,23 +78,23 @@ class Book:
     def extend(self, command: Extend) -> None:
         self._lanes[command.model, command.where].turns += command.turns
 
-    def record(self, path: str, headers: dict[str, str], body: bytes) -> Recorded:
-        try:
-            model = model_of(strict_json.loads(body))
-        except ValueError:
-            model = ""
-        number = len(self._requests)
-        self._requests.append(Recorded(number, model, path, headers, body, time.monotonic()))
+    def record(self, path: str, asked: Asked, protocol: WireProtocol) -> Recorded:
+        number, model = len(self._requests), protocol.model_of(asked)
+        self._requests.append(Recorded(number, model, path, asked.headers, asked.body, time.monotonic()))
         return self._requests[-1]
 
-    def answer(self, request: Recorded) -> Turn | Refusal:
-        """The turn for this request, or the first of the reasons to refuse it, all of them logged."""
-        lane = self._lane(request)
-        found = self._judge(request, lane)
+    def models(self, protocol: WireProtocol) -> list[str]:
+        """The models that are spoken to in this protocol."""
+        return list(dict.fromkeys(model for (model, _), lane in self._lanes.items() if lane.protocol is protocol))
+
+    def answer(self, request: Recorded, asked: Asked, protocol: WireProtocol) -> Cue | Refusal:
+        """What answers this request, or the first of the reasons to refuse it, all of them logged."""
+        lane = self._lane(request.model, asked, protocol)
+        found = lane.judge(asked) if lane is not None else self._stray(request.model, asked, protocol)
         if found or lane is None:
             return self.refuse(request, *found)
         request.turn = lane.played
-        return lane.take(request.body)
+        return lane.take(asked, number=request.number)
 
     def refuse(self, request: Recorded, *found: Refusal) -> Refusal:
         request.outcome = "refused"
@@ -92,23 +103,23 @@ class Book:
             self._refusals.append(Refused(request.number, request.model, *fields))
         return found[0]
 
-    def _judge(self, request: Recorded, lane: Lane | None) -> list[Refusal]:
-        if lane is not None:
-            return lane.judge(request.body, request.headers)
-        lanes = [script.script.endpoint for (model, _), script in self._lanes.items() if model == request.model]
-        if request.model and not lanes:
-            text = f"The model `{request.model}` does not exist or you do not have access to it."
-            return [Refusal(text, "model", "model_not_found", 404)]
-        anyone = next((lane.script.endpoint for lane in self._lanes.values()), Script("").endpoint)
-        found = check(request.body, request.headers, lanes[0] if lanes else anyone)
-        return found or [Refusal(f"No script of model '{request.model}' is for this conversation.", code="no_script")]
+    def _lane(self, model: str, asked: Asked, protocol: WireProtocol) -> Lane | None:
+        lanes = {where: lane for (name, where), lane in self._lanes.items() if name == model}
+        lanes = {where: lane for where, lane in lanes.items() if lane.protocol is protocol}
+        if any(lanes):
+            first = next(iter(protocol.words(asked).users), "")
+            return lanes.get(max((where for where in lanes if where in first), key=len, default=""))
+        return lanes.get("")
 
-    def _lane(self, request: Recorded) -> Lane | None:
-        if not request.model:
-            return None
-        first = next(iter(user_texts(strict_json.loads(request.body))), "")
-        wheres = [where for model, where in self._lanes if model == request.model and where and where in first]
-        return self._lanes.get((request.model, max(wheres, key=len, default="")))
+    def _stray(self, model: str, asked: Asked, protocol: WireProtocol) -> list[Refusal]:
+        """Why a request is refused that no script is for."""
+        lanes = {name: lane for (name, _), lane in self._lanes.items() if lane.protocol is protocol}
+        lane = lanes.get(model) if model else next(iter(lanes.values()), None)
+        if lane is None:
+            text = f"The model `{model}` does not exist or you do not have access to it."
+            return [Refusal(text, "model", "model_not_found", 404)]
+        found = protocol.check(asked, lane.script.endpoint, ())
+        return found or [Refusal(f"No script of model '{model}' is for this conversation.", code="no_script")]
 
     async def pass_gate(self, model: str, name: str) -> None:
         self._waiting[model, name] += 1

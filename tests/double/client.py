@@ -14,7 +14,6 @@ from types import TracebackType
 
 import msgspec
 
-from tests.double.build import MODEL
 from tests.double.records import (
     Command,
     Extend,
@@ -28,8 +27,16 @@ from tests.double.records import (
     Wait,
 )
 from tests.double.script import Script, Turn
+from tests.double.steps import MODEL
 
 ROOT = Path(__file__).parents[2]
+BASES = {
+    "openai_chat": "/v1",
+    "openai_responses": "/responses/v1",
+    "anthropic": "/anthropic",
+    "gemini": "/gemini/v1beta",
+}
+"""What a client's base URL ends with, by its type."""
 
 
 class Double:
@@ -62,8 +69,12 @@ class Double:
 
     @property
     def url(self) -> str:
-        """The base URL for a client: requests go to `{url}/chat/completions`."""
-        return f"http://127.0.0.1:{self._port}/v1"
+        """The base URL for a client of Chat Completions: requests go to `{url}/chat/completions`."""
+        return self.base_url("openai_chat")
+
+    def base_url(self, client_type: str) -> str:
+        """The base URL for a client of this type."""
+        return f"http://127.0.0.1:{self._port}{BASES[client_type]}"
 
     def load(self, *scripts: Script) -> None:
         """Load scripts; one for the same model and `where` is replaced, what it was asked stays in the log."""

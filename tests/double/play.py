@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
-from tests.double import strict_json
-from tests.double.book import Book
+from tests.double.book import Book, Cue
 from tests.double.records import Recorded
-from tests.double.script import Beat, Bytes, Comment, Cut, CutHow, Delivery, Done, Event, Gate, Stall, Step, Turn
-from tests.double.text import wants_usage
+from tests.double.script import Beat, Bytes, Comment, Cut, CutHow, Delivery, Event, Gate, Line, Stall, Step
 from tests.double.wire import Connection
 
 
@@ -66,16 +63,24 @@ def _sizes(sizes: tuple[int, ...]) -> Iterator[int]:
     yield from itertools.repeat(sizes[-1]) if sizes else ()
 
 
+def _is_regular(step: Step) -> bool:
+    match step:
+        case Bytes() | Line(regular=False):
+            return False
+        case _:
+            return True
+
+
 class Player:
     """Plays one turn on one connection."""
 
-    def __init__(self, book: Book, connection: Connection, request: Recorded, turn: Turn) -> None:
+    def __init__(self, book: Book, connection: Connection, *, request: Recorded, cue: Cue) -> None:
         self._book = book
         self._connection = connection
         self._request = request
-        self._turn = turn
-        self._body = _Body(connection, turn.delivery, request)
-        self._asked = wants_usage(strict_json.loads(request.body))
+        self._cue = cue
+        self._turn = cue.turn
+        self._body = _Body(connection, cue.turn.delivery, request)
 
     async def play(self) -> None:
         """Everything up to the end of the answer, or to its cut; the outcome stands before the client can see it."""
@@ -99,11 +104,12 @@ class Player:
             await self._step(step)
         await self._body.flush()
         self._request.outcome = "served"
+        self._cue.answer.whole = all(map(_is_regular, self._turn.steps))
         await self._connection.end()
 
     async def _step(self, step: Step) -> None:
         match step:
-            case Event() | Comment() | Done():
+            case Event() | Comment() | Line():
                 await self._body.add(self._render(step))
             case Bytes(data=data):
                 await self._body.add(data)
@@ -122,28 +128,21 @@ class Player:
                 await self._body.flush()
                 raise _CutHere(how)
 
-    def _render(self, step: Event | Comment | Done) -> bytes:
+    def _render(self, step: Event | Comment | Line) -> bytes:
         match step:
             case Comment(text=text):
-                line = f": {text}".encode()
-            case Done():
-                line = b"data: [DONE]"
-            case Event(data=data, bare=bare):
-                line = b"data: " + msgspec.json.encode(data if bare else self._envelope(data))
-        newline = self._turn.delivery.newline.encode()
-        return line + newline + newline
+                lines = [f": {text}"]
+            case Line(text=text):
+                lines = [f"data: {text}"]
+            case Event():
+                lines = self._event(step)
+        return "".join(line + self._turn.delivery.newline for line in [*lines, ""]).encode()
 
-    def _envelope(self, data: dict[str, Any]) -> dict[str, Any]:
-        number = self._request.number
-        chunk: dict[str, Any] = {
-            "id": f"chatcmpl-{number}",
-            "object": "chat.completion.chunk",
-            "created": 1_700_000_000,
-        }
-        chunk |= {"model": self._request.model, "service_tier": "default", "system_fingerprint": "fp_double"}
-        if self._asked and self._turn.delivery.null_usage:
-            chunk["usage"] = None
-        return chunk | data
+    def _event(self, event: Event) -> list[str]:
+        answer = self._cue.answer
+        data, name = self._cue.protocol.render(event, answer)
+        answer.sent.append(data)
+        return [*([f"event: {name}"] if name else []), f"data: {msgspec.json.encode(data).decode()}"]
 
     async def _cut(self, how: CutHow) -> None:
         match how:

@@ -15,11 +15,6 @@ class Refusal(Struct, frozen=True):
     code: str | None = None
     status: int = 400
 
-    def body(self) -> dict[str, object]:
-        """The vendor's error body."""
-        kind = "invalid_request_error"
-        return {"error": {"message": self.message, "type": kind, "param": self.param, "code": self.code}}
-
 
 def unknown(param: str) -> Refusal:
     return Refusal(f"Unknown parameter: '{param}'.", param, "unknown_parameter")

@@ -9,14 +9,15 @@ import traceback
 
 import msgspec
 
-from tests.double.book import Book
+from tests.double.book import Book, Cue
 from tests.double.play import Player
+from tests.double.protocol import Asked, WireProtocol
+from tests.double.protocols import protocol_at
 from tests.double.records import Command, Extend, Load, Recorded, Release, Report, ReportQuery, Reset, Wait
 from tests.double.refusal import Refusal
-from tests.double.script import Turn
+from tests.double.script import Reply
 from tests.double.wire import Connection, HttpRequest
 
-CHAT = "/v1/chat/completions"
 CONTROL = "/control"
 
 
@@ -35,7 +36,7 @@ class Server:
                 if request.path == CONTROL:
                     await self._control(connection, request)
                 else:
-                    await self._chat(connection, request)
+                    await self._ask(connection, request)
         except (ConnectionError, asyncio.CancelledError):  # only the end of the process cancels a connection
             pass
         finally:
@@ -66,30 +67,39 @@ class Server:
                 pass
         return self._book.report()
 
-    async def _chat(self, connection: Connection, http: HttpRequest) -> None:
-        request = self._book.record(http.path, http.headers, http.body)
+    async def _ask(self, connection: Connection, http: HttpRequest) -> None:
+        protocol = protocol_at(http.path)
+        asked = Asked(http.method, http.path.removeprefix(protocol.prefix), http.headers, http.body)
+        request = self._book.record(http.path, asked, protocol)
         await self._book.tell()
-        if (http.method, http.path) != ("POST", CHAT):
-            unknown = Refusal(f"Invalid URL ({http.method} {http.path})", code="unknown_url", status=404)
-            answer: Turn | Refusal = self._book.refuse(request, unknown)
-        else:
-            answer = self._answer(request)
-        if isinstance(answer, Refusal):
-            await connection.respond(answer.status, {}, msgspec.json.encode(answer.body()))
+        answer = self._answer(request, asked, protocol)
+        if isinstance(answer, Reply):
+            await connection.respond(answer.status, answer.headers, answer.body)
         else:
             await self._play(connection, request, answer)
         await self._book.tell()
 
-    def _answer(self, request: Recorded) -> Turn | Refusal:
+    def _answer(self, request: Recorded, asked: Asked, protocol: WireProtocol) -> Cue | Reply:
         try:
-            return self._book.answer(request)
+            answer = self._find(request, asked, protocol)
         except Exception as error:  # noqa: BLE001  a fault of the rules must fail the test and not hang it
             traceback.print_exc()
-            return self._book.refuse(request, Refusal(f"The double is at fault: {error!r}", code="fault", status=500))
+            answer = self._book.refuse(request, _fault(error))
+        return protocol.refused(answer) if isinstance(answer, Refusal) else answer
 
-    async def _play(self, connection: Connection, request: Recorded, turn: Turn) -> None:
+    def _find(self, request: Recorded, asked: Asked, protocol: WireProtocol) -> Cue | Reply | Refusal:
+        models = protocol.models(asked, self._book.models(protocol))
+        if models is not None:
+            request.outcome = "served"
+            return models
+        if protocol.streams(asked):
+            return self._book.answer(request, asked, protocol)
+        text = f"Invalid URL ({asked.method} {asked.path})"
+        return self._book.refuse(request, Refusal(text, code="unknown_url", status=404))
+
+    async def _play(self, connection: Connection, request: Recorded, cue: Cue) -> None:
         """Play the turn until it is over or the client goes, whatever comes first."""
-        answer = asyncio.create_task(Player(self._book, connection, request, turn).play())
+        answer = asyncio.create_task(Player(self._book, connection, request=request, cue=cue).play())
         gone = asyncio.create_task(connection.gone())
         self._answers.add(answer)
         try:
@@ -106,13 +116,17 @@ class Server:
             request.outcome = "gone"
         if not isinstance(fault, ConnectionError | asyncio.CancelledError | None):
             traceback.print_exception(fault)
-            self._book.refuse(request, Refusal(f"The double is at fault: {fault!r}", code="fault", status=500))
+            self._book.refuse(request, _fault(fault))
 
     async def _end_answers(self) -> None:
         for answer in self._answers:
             answer.cancel()
         if self._answers:
             await asyncio.wait(self._answers)
+
+
+def _fault(error: BaseException) -> Refusal:
+    return Refusal(f"The double is at fault: {error!r}", code="fault", status=500)
 
 
 async def main() -> None:

@@ -9,39 +9,31 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.double.build import (
+from tests.double.chat.build import (
     AT_ONCE,
     EACH_BYTE,
     Delivery,
     Endpoint,
     Expect,
     bare,
-    beat,
-    between,
     call,
-    comment,
     counts,
-    cut,
     done,
     error,
-    event,
     fails,
     finish,
-    gate,
-    line,
     part,
-    raw,
     reply,
     script,
-    stall,
     text,
     thinking,
     turn,
     usage,
 )
+from tests.double.chat.conversation import Json, called, output, request, said, user
 from tests.double.client import ROOT, Double
-from tests.double.conversation import Json, called, output, request, user
 from tests.double.script import Cut
+from tests.double.steps import beat, between, comment, cut, event, gate, line, raw, stall
 
 
 def ask(double: Double, body: Json | bytes, **headers: str) -> httpx.Response:
@@ -116,7 +108,7 @@ def test_an_exhausted_script_and_an_unknown_model_say_so(double: Double) -> None
     )
     assert ask(double, request(model="other")).status_code == 404
     with httpx.Client() as client:
-        assert client.get(f"{double.url}/models").status_code == 404
+        assert client.get(f"{double.url}/nowhere").status_code == 404
     assert [refusal.code for refusal in double.refusals()] == ["script_exhausted", "model_not_found", "unknown_url"]
 
 
@@ -136,7 +128,7 @@ def test_each_request_goes_on_with_the_one_before(double: Double) -> None:
         "prefix_bytes_changed"
     )
     assert ask(double, request(user("One"), tools=[*first["tools"], *TWO])).json()["error"]["code"] == "tools_changed"
-    assert ask(double, request(user("One"), user("Two"))).status_code == 200
+    assert ask(double, request(user("One"), said("Hi"), user("Two"))).status_code == 200
     assert ask(double, request(user("One"))).json()["error"]["code"] == "prefix_changed"
     assert len(double.refusals()) == 5  # other separators change the tools too
 
@@ -146,8 +138,22 @@ TWO = [{"type": "function", "function": {"name": "two"}}]
 
 def test_a_new_context_begins_where_the_script_says(double: Double) -> None:
     double.load(script(reply("1"), reply("title", context="aside"), reply("2"), reply("3", context="new"), reply("4")))
-    for words in (["One"], ["Title?"], ["One", "Two"], ["Summary"], ["Summary", "Three"]):
-        assert ask(double, request(*map(user, words))).status_code == 200
+    first, third = [user("One"), said("1"), user("Two")], [user("Summary"), said("3"), user("Three")]
+    for messages in (first[:1], [user("Title?")], first, third[:1], third):
+        assert ask(double, request(*messages)).status_code == 200
+
+
+def test_a_whole_answer_comes_back(double: Double) -> None:
+    broken = turn(text("Unheard"), line("{"))
+    double.load(script(reply("Hi"), broken, turn(text("half"), cut("end")), fails(500), reply("Yes"), reply("No")))
+    assert ask(double, request(user("One"))).status_code == 200
+    assert ask(double, request(user("One"), user("Two"))).json()["error"]["code"] == "answer_missing"
+    second = request(user("One"), said("Hi"), user("Two"))
+    assert [ask(double, second).status_code for _ in range(4)] == [200, 200, 500, 200]
+    assert ask(double, second).json()["error"]["code"] == "answer_missing"
+    third = request(user("One"), said("Hi"), user("Two"), said("Yes"))
+    assert ask(double, third).status_code == 200
+    assert len(double.refusals()) == 2
 
 
 def test_more_turns_keep_the_prefix(double: Double) -> None:
@@ -155,7 +161,7 @@ def test_more_turns_keep_the_prefix(double: Double) -> None:
     ask(double, request(user("One")))
     double.extend(reply("2"))
     assert ask(double, request(user("Two"))).status_code == 400
-    assert ask(double, request(user("One"), user("Two"))).status_code == 200
+    assert ask(double, request(user("One"), said("1"), user("Two"))).status_code == 200
     assert [refusal.code for refusal in double.refusals()] == ["prefix_changed"]
 
 
@@ -183,7 +189,7 @@ EXPECTATIONS = [
 @pytest.mark.parametrize("expect", EXPECTATIONS, ids=str)
 def test_an_unmet_expectation_is_a_refusal(double: Double, expect: Expect) -> None:
     met = Expect(last_user="ell", last_role="user", contains=("Be brief",), absent=("Bye",), tools=("read_file",))
-    double.load(script(turn(text("Hi"), expect=met), turn(text("Hi"), expect=expect)))
+    double.load(script(turn(text("Hi"), expect=met), turn(text("Hi"), expect=expect, context="new")))
     assert ask(double, request()).status_code == 200
     assert ask(double, request()).json()["error"]["code"] == "expectation"
     assert len(double.refusals()) == 1
@@ -194,6 +200,7 @@ def test_pieces_are_sent_as_written(double: Double) -> None:
         *text("日本🐧", parts=3),
         *between(text("ab", parts=2), event({"type": "ping"}), comment()),
         *event({"choices": None}),
+        *event({"n": 1}, name="message"),
         *part(0, '{"a":', id="X", name="f"),
         *part(1, "{}", name="g"),
         *part(0, "1}", id="X"),
@@ -208,9 +215,9 @@ def test_pieces_are_sent_as_written(double: Double) -> None:
     answer = ask(double, request()).content
     assert "日本🐧" in "".join(delta.get("content", "") for delta in deltas_of_lines(answer))
     assert answer.count(b'data: {"type":"ping"}\r\n\r\n: keep-alive\r\n\r\n') == 2
-    assert b'data: {"choices":null}\r\n\r\n' in answer
+    assert b'data: {"choices":null}\r\n\r\nevent: message\r\ndata: {"n":1}\r\n\r\n' in answer
     assert b'{"index":1,"type":"function","function":{"name":"g","arguments":"{}"}}' in answer
-    assert b"data: {broken\n\nevent: x\rdata: 1\r\r" in answer
+    assert b"data: {broken\r\n\r\nevent: x\rdata: 1\r\r" in answer
     assert b'data: {"error":{"message":"Overloaded","type":"server_error","param":null,"code":503}}\r\n\r\n' in answer
     assert b'"usage":{"prompt_tokens":1,"completion_tokens":2' in answer
     assert answer.endswith(b"data: [DONE]\r\n\r\n")
@@ -230,7 +237,7 @@ def test_a_body_arrives_whole_however_it_is_cut(double: Double, sizes: tuple[int
 
 
 def test_the_vendor_says_null_usage_only_if_asked(double: Double) -> None:
-    double.load(script(reply("a"), bare(text("b")), endpoint=Endpoint(require_usage=False)))
+    double.load(script(reply("a"), bare(text("b"), context="new"), endpoint=Endpoint(require_usage=False)))
     assert data_of(ask(double, request()).text)[0]["usage"] is None
     body = {key: value for key, value in request().items() if key != "stream_options"}
     assert "usage" not in data_of(ask(double, body).text)[0]
@@ -381,6 +388,6 @@ def test_the_process_ends_with_its_stdin_quietly() -> None:
     assert process.stdout is not None
     port = int(process.stdout.readline())
     with process, httpx.Client() as client:
-        assert client.get(f"http://127.0.0.1:{port}/v1/models").status_code == 404
+        assert client.get(f"http://127.0.0.1:{port}/v1/models").json() == {"object": "list", "data": []}
         _, errors = process.communicate(timeout=5)
     assert (process.returncode, errors) == (0, b"")

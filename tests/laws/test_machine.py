@@ -22,7 +22,7 @@ from penguin_harness import InputError, OmniMessage, Run, Session, user_image, u
 from penguin_harness.omnimessage import ToolCall, is_recorded
 from penguin_harness.omnimessage.check import check_session
 from penguin_harness.trace import find_session, read_messages
-from tests.double.conversation import PNG
+from tests.double.chat.conversation import PNG
 from tests.engine.test_context import assert_legal
 from tests.laws.stage import Effects, Relay, plans
 from tests.matrix.committed import assert_holds, committed_in

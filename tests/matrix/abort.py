@@ -17,10 +17,10 @@ from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.llm import create_model
 from penguin_harness.omnimessage import Abort
 from penguin_harness.trace import read_messages
-from tests.double import build
-from tests.double.build import MODEL, Endpoint, Turn, call, reply, script, text, thinking, turn
+from tests.double import steps
+from tests.double.chat.build import MODEL, Endpoint, Turn, call, reply, script, text, thinking, turn
+from tests.double.chat.prefix import check_prefix
 from tests.double.client import Double
-from tests.double.prefix import check_prefix
 from tests.engine.test_context import assert_legal
 from tests.matrix.sweep import command
 from tests.matrix.twin import resume, say
@@ -61,7 +61,7 @@ def answers(point: Point) -> list[Turn]:
         call("exec_command", {"command": "printf asked"}, id="asked", index=2, parts=2),
     )
     return [
-        turn(*words, quick, text("And "), build.cut("reset")),
+        turn(*words, quick, text("And "), steps.cut("reset")),
         turn(*words, *calls),
         turn(thinking("Seen."), text("All is seen.", parts=3)),
     ]

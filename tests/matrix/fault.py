@@ -15,8 +15,9 @@ from penguin_harness import OmniMessage, RequestEnd, Session, Text, ToolCall, To
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.llm import create_model
 from penguin_harness.omnimessage import CompletePayload
-from tests.double import build
-from tests.double.build import MODEL, Endpoint, Turn, call, reply, script, text, thinking, turn
+from tests.double import steps
+from tests.double.chat import build
+from tests.double.chat.build import MODEL, Endpoint, Turn, call, reply, script, text, thinking, turn
 from tests.double.client import Double
 from tests.double.script import Event, Step
 from tests.engine.test_context import assert_legal
@@ -42,13 +43,13 @@ class Fault(Struct, frozen=True):
 
 
 FAULTS = {
-    "reset": Fault(tuple(build.cut("reset")), "network"),
-    "clean-cut": Fault(tuple(build.cut("end")), "malformed"),
-    "cut-in-the-body": Fault(tuple(build.cut("close")), "network"),
-    "torn-chunk": Fault((*build.raw(b'data: {"choices": [{"del'), *build.cut("end")), "malformed", spoken=True),
-    "stall": Fault(tuple(build.stall()), "timeout"),
+    "reset": Fault(tuple(steps.cut("reset")), "network"),
+    "clean-cut": Fault(tuple(steps.cut("end")), "malformed"),
+    "cut-in-the-body": Fault(tuple(steps.cut("close")), "network"),
+    "torn-chunk": Fault((*steps.raw(b'data: {"choices": [{"del'), *steps.cut("end")), "malformed", spoken=True),
+    "stall": Fault(tuple(steps.stall()), "timeout"),
     "error": Fault(tuple(build.error("Overloaded", code="overloaded_error")), "network", spoken=True),
-    "garbage": Fault(tuple(build.line('{"choices": [{"del')), "malformed", spoken=True, garbles=True),
+    "garbage": Fault(tuple(steps.line('{"choices": [{"del')), "malformed", spoken=True, garbles=True),
     "429": Fault((), "network", status=429),
     "500": Fault((), "network", status=500),
 }

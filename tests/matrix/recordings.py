@@ -18,7 +18,7 @@ from penguin_harness.contracts import CallDelta, Outcome, TextDelta
 from penguin_harness.llm.script import Script, ScriptItem, call, fail, say, think
 from penguin_harness.omnimessage import CompletePayload, OmniMessage
 from penguin_harness.trace import TraceWriter, context_file, find_session
-from tests.double.conversation import PNG
+from tests.double.chat.conversation import PNG
 from tests.engine.test_context import META
 from tests.support import allow, new_agent
 

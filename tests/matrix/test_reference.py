@@ -28,9 +28,10 @@ from penguin_harness.engine.carry import UNCERTAIN
 from penguin_harness.llm.script import Script, call, fail, say
 from penguin_harness.omnimessage import ApprovalDecision, assistant_text, encode
 from penguin_harness.trace import context_file, read_messages
-from tests.double import build
-from tests.double.build import Endpoint, line, part, reply, script, turn
+from tests.double.chat import build
+from tests.double.chat.build import Endpoint, part, reply, script, turn
 from tests.double.client import Double
+from tests.double.steps import line
 from tests.engine.test_context import UPSTREAM
 from tests.matrix.crash import messages
 from tests.matrix.twin import copy_files, resume

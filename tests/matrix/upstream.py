@@ -10,7 +10,7 @@ from msgspec import Struct
 from penguin_harness import user_text
 from penguin_harness.llm.script import Script, call, say
 from penguin_harness.trace import context_file
-from tests.double import rules
+from tests.double.chat import rules
 from tests.engine.test_context import UPSTREAM, assert_legal
 from tests.matrix.committed import assert_holds, committed_in
 from tests.matrix.crash import ENDPOINT, HEADERS, messages, wire

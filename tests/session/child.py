@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from penguin_harness import user_text
-from tests.double.build import MODEL
+from tests.double.chat.build import MODEL
 from tests.support import allow, new_agent
 
 

@@ -14,30 +14,25 @@ from hypothesis import strategies as st
 
 from penguin_harness import ImageUrl, PartialToolCall, RequestEnd, Text, Thinking, ToolCall, user_image, user_text
 from penguin_harness.omnimessage import OmniMessage
-from tests.double.build import (
+from tests.double.chat.build import (
     EACH_BYTE,
     MODEL,
     Delivery,
     Endpoint,
     call,
-    comment,
-    cut,
     done,
     error,
-    event,
     fails,
     finish,
-    gate,
     part,
-    raw,
     reply,
     script,
-    stall,
     text,
     thinking,
     turn,
 )
 from tests.double.client import Double
+from tests.double.steps import comment, cut, event, gate, raw, stall
 from tests.support import Watched, allow, assert_law_1, kinds, new_agent, outputs, texts, watched
 
 KEY = "sk-test-123456"

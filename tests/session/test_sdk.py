@@ -11,7 +11,7 @@ import penguin_harness
 from penguin_harness import ConfigError, Text, ToolDefinitionError, create_agent, user_text
 from penguin_harness.llm.script import Script, say
 from penguin_harness.state.config import Model, ProjectConfig, save_config
-from tests.double.build import reply, script
+from tests.double.chat.build import reply, script
 from tests.double.client import Double
 from tests.support import new_agent
 

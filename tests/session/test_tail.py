@@ -18,9 +18,10 @@ from penguin_harness.engine.carry import UNCERTAIN
 from penguin_harness.llm.script import Script, call, say
 from penguin_harness.omnimessage.check import check
 from penguin_harness.trace import read_lines, read_messages
-from tests.double.build import Endpoint, Turn, gate, part, reply, script, text, thinking, turn
-from tests.double.build import call as calls
+from tests.double.chat.build import Endpoint, Turn, part, reply, script, text, thinking, turn
+from tests.double.chat.build import call as calls
 from tests.double.client import Double
+from tests.double.steps import gate
 from tests.support import assert_conforms, assert_law_1, kinds, new_agent, outputs, until, watched
 
 ROOT = Path(__file__).parents[2]
@@ -76,10 +77,11 @@ def running(folder: Path, double: Double) -> Generator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-async def killed(folder: Path, double: Double, kind: str) -> Dead:
+async def killed(folder: Path, double: Double, kind: str, **demands: Any) -> Dead:
     """A session whose process was killed when the half segment had been on the screen long enough."""
     half_turn, half = HALVES[kind]
-    double.load(script(half_turn, reply("ok"), endpoint=Endpoint(key=KEY, reasoning_fields=("reasoning_content",))))
+    endpoint = Endpoint(key=KEY, reasoning_fields=("reasoning_content",), **demands)
+    double.load(script(half_turn, reply("ok"), endpoint=endpoint))
     (folder / "work").mkdir()
     mark = b"half an output" if isinstance(half, ToolCallOutput) else b"half a"
     with running(folder, double) as process:
@@ -150,7 +152,7 @@ async def test_an_older_journal_is_ignored(tmp_path: Path, double: Double) -> No
 @pytest.mark.parametrize("kind", HALVES)
 async def test_a_journal_that_is_newer_than_the_trace_is_ignored(tmp_path: Path, double: Double, kind: str) -> None:
     """The Trace lost its end: what the journal goes on from is not there."""
-    dead = await killed(tmp_path, double, kind)
+    dead = await killed(tmp_path, double, kind, expect_replay=False)
     lines = dead.trace.read_bytes().splitlines(keepends=True)
     dead.trace.write_bytes(b"".join(lines[: [b'"request_begin"' in line for line in lines].index(True)]))
     async with await dead.resume() as session:

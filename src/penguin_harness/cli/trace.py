@@ -16,6 +16,7 @@ from penguin_harness.cli.options import Json, Lenient
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import screen_for
+from penguin_harness.cli.trace_cost import trace_cost
 from penguin_harness.cli.trace_replay import replay
 from penguin_harness.cli.trace_verify import verify
 from penguin_harness.errors import TraceError
@@ -27,6 +28,7 @@ from penguin_harness.verify import Finding, check_files, check_lines, session_an
 app = App(name="trace", help="Look at Traces and check them.")
 app.command(verify)
 app.command(replay)
+app.command(trace_cost, name="cost")
 
 STDIN = Path("-")
 Place: TypeAlias = Annotated[Path, Parameter(allow_leading_hyphen=True)]

@@ -3,7 +3,9 @@
 HTTP and the adapters are imported only when a model is created.
 """
 
-from penguin_harness.llm.catalog import key_variables
+from penguin_harness.llm.catalog import ModelFacts, key_variables
+from penguin_harness.llm.catalog import facts as model_facts
 from penguin_harness.llm.gateway import create_model
+from penguin_harness.llm.prices import Price
 
-__all__ = ["create_model", "key_variables"]
+__all__ = ["ModelFacts", "Price", "create_model", "key_variables", "model_facts"]

@@ -8,8 +8,8 @@ from importlib import import_module
 
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
-from penguin_harness.llm.catalog import Preset, presets
-from penguin_harness.llm.endpoint import Endpoint, Quirks
+from penguin_harness.llm.catalog import Preset, facts, presets
+from penguin_harness.llm.endpoint import Endpoint, Quirks, Thinking
 
 CLIENT_TYPES = ("openai_chat", "openai_responses", "anthropic", "gemini")
 """The wire protocols by name: each is the package beside this file that is called so."""
@@ -22,12 +22,19 @@ def create_model(
     api_key: str | None = None,
     client_type: str | None = None,
     context_window: int | None = None,
+    output_limit: int | None = None,
+    vision: bool | None = None,
+    strict_roles: bool | None = None,
     idle_timeout: float = 120.0,
     content_timeout: float = 600.0,
     environ: Mapping[str, str] = os.environ,
 ) -> Model:
-    """The model behind its vendor's protocol. Raises ConfigError, and does no I/O."""
+    """The model behind its vendor's protocol. Raises ConfigError, and does no I/O.
+
+    What is not given here is what the catalogue knows of the model, else the provider's default.
+    """
     preset = _preset(ref)
+    known = facts(ref)
     address = base_url or preset.base_url
     if address is None:
         raise ConfigError(f"provider {ref.provider!r} has no address of its own; give a base URL for {ref.model_id!r}")
@@ -38,7 +45,14 @@ def create_model(
         _key(ref, preset, api_key, environ),
         idle_timeout,
         content_timeout,
-        quirks=Quirks(max_tokens_field=preset.max_tokens_field),
+        output_limit or (known.output_limit if known else None),
+        Thinking(known.thinking_kind, known.thinking) if known else Thinking(),
+        Quirks(
+            images=(known is None or known.vision is not False) if vision is None else vision,
+            reasoning=preset.reasoning,
+            strict_roles=preset.strict_roles if strict_roles is None else strict_roles,
+            max_tokens_field=preset.max_tokens_field,
+        ),
     )
     return _connect(client_type or preset.client_type, endpoint)
 
@@ -48,7 +62,7 @@ def _preset(ref: ModelRef) -> Preset:
         known = ", ".join(presets())
         raise ConfigError(
             f"unknown provider {ref.provider!r}; known are {known}. "
-            "For any other endpoint that speaks Chat Completions use provider 'custom' with its base URL"
+            "For any other endpoint use provider 'custom' with its base URL and its client type"
         )
     return preset
 

@@ -41,6 +41,18 @@ class SchemaDialect(Struct, frozen=True):
 
 OPENAI = SchemaDialect()
 ANTHROPIC = SchemaDialect(property_names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"))
+GEMINI = SchemaDialect(
+    keywords=frozenset({
+        *("type", "title", "description", "enum", "const", "default", "examples", "format", "nullable", "deprecated"),
+        *("properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"),
+        *("maxProperties", "dependentRequired", "dependentSchemas", "propertyOrdering", "anyOf", "oneOf", "allOf"),
+        *("items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+        *("pattern", "contentEncoding", "contentMediaType", "not", "if", "then", "else", "readOnly", "writeOnly"),
+    }),
+    refs=False,
+)  # fmt: skip
+"""All of JSON Schema but for references, which the vendor loses track of inside choices, and what only serves them."""
 NOTHING = Raw(b'{"type":"object","properties":{}}')
 
 

@@ -7,7 +7,10 @@ provider = "deepseek"
 model_id = "deepseek-chat"
 context_window = 128000        # optional, as is everything below
 base_url = "https://…"
-client_type = "openai_chat"
+client_type = "openai_chat"    # or openai_responses, anthropic, gemini
+output_limit = 8192            # tokens of one answer
+vision = false                 # takes no images
+strict_roles = true            # user and assistant must take turns, as some chat templates want it
 api_key = "…"                  # else the provider's environment variable
 """
 
@@ -32,6 +35,9 @@ class Model(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     client_type: str | None = None
     context_window: int | None = None
     api_key: str | None = None
+    output_limit: int | None = None
+    vision: bool | None = None
+    strict_roles: bool | None = None
 
     @property
     def name(self) -> str:

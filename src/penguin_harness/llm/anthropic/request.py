@@ -75,7 +75,7 @@ def _thinking(request: Request, level: ThinkingLevel, endpoint: Endpoint, limit:
         case "adaptive":
             effort = (control.levels or EFFORTS).get(level)
             if level == "none":
-                return {"thinking": {"type": "disabled"}} if effort is not None else {}
+                return {} if effort is None else {"thinking": {"type": effort}}
             chosen = {"output_config": {"effort": effort}} if isinstance(effort, str) else {}
             return {"thinking": {"type": "adaptive", "display": "summarized"}, **chosen}
         case "budget" | None:

@@ -42,6 +42,7 @@ UNRECORDED = "(No reasoning is on record for this step.)"
 EFFORT: dict[ThinkingLevel, str] = {"low": "low", "medium": "medium", "high": "high", "max": "high"}
 """`reasoning_effort` where nothing is known of the model; `none` sends nothing, as those that cannot think want it."""
 
+_SWITCHES = frozenset({"enabled", "disabled", None})
 _encode = msgspec.json.Encoder().encode
 
 
@@ -74,7 +75,9 @@ def _tail(request: Request, endpoint: Endpoint) -> Wire:
 
 def _thinking(level: ThinkingLevel, control: ThinkingControl) -> Wire:
     if control.kind == "switch":
-        return {"thinking": {"type": "disabled" if level == "none" else "enabled"}}
+        word = control.levels.get(level)
+        switched: Wire = {"thinking": {"type": "disabled" if level == "none" else "enabled"}}
+        return switched if word in _SWITCHES else switched | {"reasoning_effort": word}
     word = (EFFORT if control.kind is None else control.levels).get(level)
     return {"reasoning_effort": word} if isinstance(word, str) else {}
 

@@ -1,0 +1,1 @@
+"""Anthropic's Messages: what the vendor takes, refuses and streams."""

@@ -1,0 +1,1 @@
+"""OpenAI's Responses API: what it refuses, and what its answers look like."""
