@@ -125,7 +125,7 @@ async def test_b062_b063_b066_any_chunking_gives_the_same_messages(
         seen = await session.run("go", thinking_level=THINKS)
     assert texts(seen) == [words]
     assert [m.payload.thinking for m in seen if isinstance(m.payload, Thinking) and m.payload.thinking] == [words]
-    assert [m.payload.arguments for m in seen if isinstance(m.payload, ToolCall)][0].replace(" ", "") == '{"n":1}'
+    assert next(m.payload.arguments for m in seen if isinstance(m.payload, ToolCall)).replace(" ", "") == '{"n":1}'
 
 
 async def test_b026_blank_blocks_are_never_sent(dialect: Dialect, double: Double, tmp_path: Path) -> None:

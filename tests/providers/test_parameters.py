@@ -65,7 +65,7 @@ async def test_a_tool_choice_holds_for_the_first_turn(dialect: Dialect, double: 
     turns = [build.turn(build.call("note", {"n": 1}, id="a")), build.reply("Done.")]
     async with against(dialect, double, tmp_path, *turns, tools=[note]) as session:
         await session.run("go", tool_choice="note")
-        with pytest.raises(InputError, match="'nope'.*auto, none, required, .*note"):
+        with pytest.raises(InputError, match=r"'nope'.*auto, none, required, .*note"):
             session.session.run(tool_choice="nope")
     first, second = (str(body) for body in double.bodies())
     key = "toolConfig" if dialect is GEMINI else "tool_choice"

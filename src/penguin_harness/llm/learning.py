@@ -19,7 +19,7 @@ from penguin_harness.llm.failure import TransportError
 from penguin_harness.omnimessage import CompletePayload, ImageUrl, InlineData, ToolCallOutput
 
 _UNTAKEN = (
-    r"(?:not (?:currently )?(?:support|permit|allow|accept|recogni[sz])\w*|does(?: not|n't) support|cannot|can't"
+    r"(?:not (?:currently )?(?:support|permit|allow|accept|enable|recogni[sz])\w*|does(?: not|n't) support|cannot|can't"
     r"|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs?|fields?|forbidden)|no endpoints?"
     r"|invalid (?:type|param|arg))"
 )

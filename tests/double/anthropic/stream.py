@@ -22,14 +22,14 @@ def complete(data: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
             block = data["content_block"]
             if block["type"] == "redacted_thinking":
                 block = {**block, "data": _sealed(block["data"], answer)}
-            return {"type": data["type"], "index": _begun(answer.sent), **data, "content_block": block}
+            return {"type": data["type"], "index": _last(answer.sent) + 1, **data, "content_block": block}
         case "content_block_delta":
             delta = data["delta"]
             if delta == {"type": "signature_delta"}:
                 delta = {**delta, "signature": _signed(answer)}
-            return {"type": data["type"], "index": _begun(answer.sent) - 1, **data, "delta": delta}
+            return {"type": data["type"], "index": _last(answer.sent), **data, "delta": delta}
         case "content_block_stop":
-            return {"type": data["type"], "index": _begun(answer.sent) - 1, **data}
+            return {"type": data["type"], "index": _last(answer.sent), **data}
         case "error":
             return {**data, "request_id": REQUEST_ID.format(answer.number)}
         case _:
@@ -41,8 +41,9 @@ def _message(answer: Answer) -> dict[str, Any]:
     return said | {"content": [], "stop_reason": None, "stop_sequence": None, "stop_details": None}
 
 
-def _begun(sent: Sequence[Mapping[str, Any]]) -> int:
-    return sum(data.get("type") == "content_block_start" for data in sent)
+def _last(sent: Sequence[Mapping[str, Any]]) -> int:
+    """The index of the block that was spoken of last."""
+    return next((index for data in reversed(sent) if isinstance(index := data.get("index"), int)), -1)
 
 
 def _signed(answer: Answer) -> str:
