@@ -188,6 +188,11 @@ def test_tools_with_and_without_words() -> None:
     assert body(request)["tools"][1] == {"name": "b", "input_schema": {"type": "object", "properties": {}}}
 
 
+def test_tools_that_are_gone_are_defined_as_long_as_their_calls_are_told() -> None:
+    told = body(Request("", (user("go"), calls("a"), output("r"), user("on"))))
+    assert [tool["name"] for tool in told["tools"]] == ["a"]
+
+
 @pytest.mark.parametrize(
     "thinking",
     [
@@ -248,7 +253,7 @@ def test_ids_are_unique_and_of_allowed_characters() -> None:
 
 
 def test_images_data_and_errors() -> None:
-    failed = replace(output("boom"), stop_reason="fatal")
+    failed = replace(output("boom", images=(PNG,)), stop_reason="fatal")
     assert wire(output("one", "c1", (PNG,)), failed)[0]["content"] == [
         {
             "type": "tool_result",
@@ -258,7 +263,7 @@ def test_images_data_and_errors() -> None:
                 {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}},
             ],
         },
-        {"type": "tool_result", "tool_use_id": "c1", "content": "boom", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "c1", "content": f"boom\n{NO_IMAGE}", "is_error": True},
     ]
     shown = [
         ImageUrl("user", "https://example.com/a.png"),

@@ -35,6 +35,7 @@ class Adapter:
             content_timeout=endpoint.content_timeout,
         )
         self._conversations: dict[int, Conversation] = {}
+        self._learnt: list[str] = []
 
     @property
     def ref(self) -> ModelRef:
@@ -47,9 +48,9 @@ class Adapter:
         return self._endpoint.context_window
 
     @property
-    def url(self) -> str:
-        """Where requests go."""
-        return self._transport.url
+    def learnt(self) -> tuple[str, ...]:
+        """What refusals have taught so far, in words."""
+        return tuple(self._learnt)
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelItem, None]:
         """Deltas as they arrive, then one Outcome. Closing the generator closes the connection at once."""
@@ -87,10 +88,11 @@ class Adapter:
     def _failed(self, failure: TransportError, request: Request, reader: AnswerReader) -> Outcome:
         """The failure as an outcome: one to retry, when it taught how to ask differently."""
         failure = self._transport.redacted(failure)
-        lesson = learn(self._endpoint, failure, request)
+        lesson = learn(self._endpoint, failure, request, self._learnt)
         if lesson is None:
             return failure.outcome(reader.usage())
         self._endpoint = lesson.endpoint
+        self._learnt.append(lesson.note)
         self._conversations.clear()
         message = f"{lesson.note}, since the endpoint refused the request: {failure.message}"
         return TransportError("retryable", failure.code, message, retry_after_ms=0).outcome(reader.usage())

@@ -7,7 +7,7 @@ part is answered by one more request without it; any other refusal is final.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -63,11 +63,12 @@ class Lesson(Struct, frozen=True):
 Teach: TypeAlias = Callable[[Endpoint, str, Request], Lesson | None]
 
 
-def learn(endpoint: Endpoint, failure: TransportError, request: Request) -> Lesson | None:
-    """The lesson of a definitive refusal; None when it has none, or it was learnt before."""
+def learn(endpoint: Endpoint, failure: TransportError, request: Request, learnt: Collection[str] = ()) -> Lesson | None:
+    """The lesson of a definitive refusal; None when it has none, or its note is among those `learnt` before."""
     if failure.status != "fatal" or failure.code != "rejected" or failure.overflow:
         return None
-    return next((lesson for teach in _TEACHERS if (lesson := teach(endpoint, failure.message, request))), None)
+    lessons = (teach(endpoint, failure.message, request) for teach in _TEACHERS)
+    return next((lesson for lesson in lessons if lesson is not None and lesson.note not in learnt), None)
 
 
 def _taught(endpoint: Endpoint, note: str, **quirks: object) -> Lesson:
@@ -109,7 +110,7 @@ def _tokens_field(endpoint: Endpoint, text: str, request: Request) -> Lesson | N
     known = endpoint.quirks.max_tokens_field
     if known == "max_tokens" and _COMPLETION_TOKENS.search(text):
         return _taught(endpoint, "sent again with max_completion_tokens", max_tokens_field="max_completion_tokens")
-    if known == "max_completion_tokens" and _TOKENS.search(text):
+    if known == "max_completion_tokens" and _TOKENS.search(text) and not _COMPLETION_TOKENS.search(text):
         return _taught(endpoint, "sent again with max_tokens", max_tokens_field="max_tokens")
     return None
 

@@ -81,13 +81,15 @@ def _thinking(payload: Thinking) -> Block | None:
 
 
 def output_block(payload: ToolCallOutput, endpoint: Endpoint) -> Wire:
-    """The result of a call; its images stand inside it."""
-    text = output_text(payload, images=endpoint.quirks.images)
+    """The result of a call; its images stand inside it, which the vendor allows to those without an error only."""
+    failed = payload.stop_reason != "completed"
+    shown = endpoint.quirks.images and not failed
+    text = output_text(payload, images=shown or not payload.images)
     content: str | list[Wire] = text
-    if payload.images and endpoint.quirks.images:
+    if payload.images and shown:
         content = [_text(text), *(_image(url) for url in payload.images)]
     block: Wire = {"type": "tool_result", "tool_use_id": call_id(payload.tool_call_id), "content": content}
-    return block if payload.stop_reason == "completed" else block | {"is_error": True}
+    return block | {"is_error": True} if failed else block
 
 
 def user_block(payload: CompletePayload, endpoint: Endpoint) -> Wire | None:

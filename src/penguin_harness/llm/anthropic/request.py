@@ -15,10 +15,11 @@ from penguin_harness.contracts import Request, ThinkingLevel
 from penguin_harness.llm.anthropic.blocks import assistant_blocks, output_block, user_block
 from penguin_harness.llm.anthropic.fidelity import read_thinking
 from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.ids import fitting_name
 from penguin_harness.llm.limits import output_limit
 from penguin_harness.llm.schemas import ANTHROPIC, adapted
 from penguin_harness.llm.wire import Encoded
-from penguin_harness.omnimessage import CompletePayload, Thinking, ToolCallOutput, ToolSchema
+from penguin_harness.omnimessage import CompletePayload, Thinking, ToolCall, ToolCallOutput, ToolSchema
 
 Wire: TypeAlias = dict[str, Any]
 
@@ -41,7 +42,8 @@ _encode = msgspec.json.Encoder().encode
 def body(request: Request, encoded: Encoded, endpoint: Endpoint) -> bytes:
     """The whole body. What changes from request to request stands behind the messages."""
     head = _encode({"model": endpoint.ref.model_id, "stream": True})
-    tools = b"" if encoded.tools is None else b',"tools":' + encoded.tools
+    offered = encoded.tools or _remembered(request.messages)
+    tools = b"" if offered is None else b',"tools":' + offered
     system = (
         b',"system":' + _encode([_system(request.system_prompt, endpoint)]) if request.system_prompt.strip() else b""
     )
@@ -120,6 +122,12 @@ def tools(schemas: Sequence[ToolSchema], endpoint: Endpoint) -> bytes:
 def _tool(schema: ToolSchema) -> Wire:
     described = {"description": schema.description} if schema.description.strip() else {}
     return {"name": schema.name, **described, "input_schema": adapted(schema.parameters, ANTHROPIC)}
+
+
+def _remembered(history: Sequence[CompletePayload]) -> bytes | None:
+    """Tools that are offered no more, but whose calls are in the history: the vendor wants them to be defined."""
+    names = dict.fromkeys(fitting_name(payload.name) for payload in history if isinstance(payload, ToolCall))
+    return _encode([_tool(ToolSchema(name, "No longer there.")) for name in names]) if names else None
 
 
 def messages(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
