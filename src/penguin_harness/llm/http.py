@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from yarl import URL
 
-from penguin_harness.llm.failure import TransportError, of_exception, of_status
+from penguin_harness.llm.failure import TransportError, innermost_cause, of_exception, of_status
 from penguin_harness.llm.sse import Event, SseReader, WholeBody
 
 CONNECT_TIMEOUT = 30.0
@@ -94,6 +94,12 @@ class Transport:
         match error:
             case aiohttp.SocketTimeoutError():
                 return TransportError("retryable", "timeout", f"nothing arrived for {self.idle_timeout:g} s")
+            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientConnectorSSLError():
+                cause = innermost_cause(error)
+                text = (
+                    f"{parts.hostname}:{port} is not trusted ({cause}); for an authority of your own set SSL_CERT_FILE"
+                )
+                failure = TransportError("fatal", "network", text)
             case aiohttp.ClientProxyConnectionError():
                 failure = of_exception(error, f"cannot connect to the proxy {error.host}:{error.port}")
             case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
