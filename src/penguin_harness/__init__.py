@@ -16,6 +16,9 @@ from penguin_harness.cost import (
     SessionCost,
     session_cost,
 )
+from penguin_harness.engine.compaction import (
+    CompactionPolicy,
+)
 from penguin_harness.engine.run import (
     Run,
 )
@@ -68,6 +71,9 @@ from penguin_harness.omnimessage import (
     user_image,
     user_text,
 )
+from penguin_harness.opening import (
+    Recovery,
+)
 from penguin_harness.session import (
     Session,
 )
@@ -87,6 +93,7 @@ __all__ = [
     "Approve",
     "CompactionBegin",
     "CompactionEnd",
+    "CompactionPolicy",
     "ConfigError",
     "EventMessage",
     "Hook",
@@ -107,6 +114,7 @@ __all__ = [
     "PartialToolCallOutput",
     "PenguinError",
     "Price",
+    "Recovery",
     "RequestBegin",
     "RequestEnd",
     "Run",

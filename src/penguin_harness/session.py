@@ -7,22 +7,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Unpack
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from penguin_harness.contracts import (
     Approve,
-    Half,
     Model,
     ModelRef,
     Permission,
     Place,
-    Selective,
     ThinkingLevel,
     ToolChoice,
     Tools,
 )
-from penguin_harness.engine.closing import halves_of
 from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
@@ -44,24 +40,8 @@ from penguin_harness.omnimessage import (
     ToolCall,
     ToolSchema,
 )
+from penguin_harness.opening import foreign_to, recovered, without_workspace
 from penguin_harness.trace import SessionLock, Skipped, TailJournal, TraceWriter, next_file
-
-FOREIGN = (
-    "{count} of the messages so far carry what another model or protocol signed, as its thinking. They go to the model "
-    "without it."
-)
-GONE = "The workspace {workspace} is not there: tools that need it will fail until it is put back."
-
-
-class Recovery(Struct, frozen=True):
-    """What a resume found of a process that did not come to its end; the next run records it."""
-
-    halves: tuple[Half, ...] = ()
-    """What was shown of segments that are not complete: of the model's answer, or of a tool's output."""
-    uncertain: tuple[ToolCall, ...] = ()
-    """Calls that were allowed and have no output: they may have run."""
-    skipped: tuple[Skipped, ...] = ()
-    """Lines of the Trace that could not be read."""
 
 
 class Session:
@@ -93,7 +73,7 @@ class Session:
         self._owed = owed
         self._tail = TailJournal(writer.path.with_name(f"{meta.session_id}.tail"), self._place)
         self._outlet = Outlet(context, writer, Clock(context.last_timestamp), self._tail)
-        self.recovery = self._recovery(skipped)
+        self.recovery = recovered(context, self._tail, skipped)
         """What a resume found beside a cleanly ended session."""
         self._execution: Execution | None = None
         self._told_foreign = False
@@ -265,12 +245,11 @@ class Session:
 
     def _warning(self) -> str | None:
         """What the person and the model must know before anything else; of what cannot be sent, once."""
-        warnings = [] if self.workspace.is_dir() else [GONE.format(workspace=self.workspace)]
-        if isinstance(self._model, Selective) and not self._told_foreign:
+        told = [without_workspace(self.workspace)]
+        if not self._told_foreign:
             self._told_foreign = True
-            if count := self._model.left_out(self.history):
-                warnings.append(FOREIGN.format(count=count))
-        return "\n".join(warnings) or None
+            told.append(foreign_to(self._model, self.history))
+        return "\n".join(filter(None, told)) or None
 
     async def _switch(self, model: Model, control: Control) -> None:
         before, self._model = self._model, model
@@ -303,11 +282,6 @@ class Session:
         context = self._outlet.context
         content = len(context.attempt.content) if context.attempt else 0
         return Place(self._writer.path.name, context.requests, content)
-
-    def _recovery(self, skipped: Sequence[Skipped]) -> Recovery:
-        context = self._outlet.context
-        uncertain = (call.call for call in context.open_calls() if call.is_uncertain)
-        return Recovery(tuple(halves_of(context.attempt, self._tail.halves())), tuple(uncertain), tuple(skipped))
 
     def _start(self, drive: Callable[[Control], Awaitable[None]]) -> Run:
         """Begin a run, behind one that is still being interrupted."""

