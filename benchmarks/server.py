@@ -1,6 +1,6 @@
-"""A provider that costs next to nothing: replies are encoded once, each delta an SSE event in an HTTP chunk of its own.
+"""A provider that costs next to nothing: replies are encoded once, each event in an HTTP chunk of its own.
 
-The request's model names the scenario:
+The path names the protocol, the model the scenario:
     stream-N   N deltas of four characters at once
     paced-N    the same, one every millisecond
     tools-K    K turns of 20 deltas and one call add(a, b), then an answer
@@ -9,55 +9,28 @@ The request's model names the scenario:
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import sys
 from functools import cache
-from typing import Any
+
+from benchmarks.replies import anthropic, gemini, openai_chat, openai_responses
+from benchmarks.replies.turn import Turn, WireReply
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-MODEL = re.compile(rb'"model":\s*"([a-z]+)-(\d+)"')
-OUTPUT = re.compile(rb'"role":\s*"tool"')
+WIRES = {wire.path: wire for wire in (openai_chat.WIRE, openai_responses.WIRE, anthropic.WIRE, gemini.WIRE)}
+PATH = re.compile(rb"POST \S*?(%b)[ ?]" % b"|".join(WIRES))
+MODEL = re.compile(rb'(?:"model":\s*"|/models/)([a-z]+)-(\d+)')
 LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
 DELTAS_A_TURN = 20
 PAUSE = 0.001
 
 
-def http_chunk(data: bytes) -> bytes:
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-def event(model: str, delta: dict[str, Any], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-    return sse({"model": model, "choices": [choice], "usage": None})
-
-
-def sse(fields: dict[str, Any]) -> bytes:
-    body = {"id": "chatcmpl-benchmark-0000000000000000", "object": "chat.completion.chunk", "created": 1, **fields}
-    return http_chunk(b"data: " + json.dumps(body).encode() + b"\n\n")
-
-
-def call(model: str, turn: int) -> list[bytes]:
-    arguments = json.dumps({"a": turn, "b": 1})
-    half = len(arguments) // 2
-    function = {"name": "add", "arguments": ""}
-    deltas: list[dict[str, Any]] = [{"index": 0, "id": f"call_{turn}", "type": "function", "function": function}]
-    deltas += [{"index": 0, "function": {"arguments": piece}} for piece in (arguments[:half], arguments[half:])]
-    return [event(model, {"tool_calls": [delta]}) for delta in deltas]
-
-
 @cache
-def reply(kind: str, size: int, turn: int) -> tuple[bytes, ...]:
-    model = f"{kind}-{size}"
-    deltas = DELTAS_A_TURN if kind == "tools" else size
-    calls = kind == "tools" and turn < size
-    parts = [event(model, {"role": "assistant", "content": ""})]
-    parts += [event(model, {"content": f"ab{chr(97 + number % 26)} "}) for number in range(deltas)]
-    parts += call(model, turn) if calls else []
-    parts.append(event(model, {}, "tool_calls" if calls else "stop"))
-    usage = {"prompt_tokens": 10, "completion_tokens": deltas, "total_tokens": 10 + deltas}
-    parts += [sse({"model": model, "choices": [], "usage": usage}), http_chunk(b"data: [DONE]\n\n"), b"0\r\n\r\n"]
-    return tuple(parts)
+def reply(wire: WireReply, kind: str, size: int, turn: int) -> tuple[bytes, ...]:
+    """The HTTP chunks of one answer."""
+    length = DELTAS_A_TURN if kind == "tools" else size
+    said = Turn(f"{kind}-{size}", turn, length, kind == "tools" and turn < size)
+    return (*(b"%x\r\n%b\r\n" % (len(event), event) for event in wire.events(said)), b"0\r\n\r\n")
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,9 +39,11 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             head = await reader.readuntil(b"\r\n\r\n")
             length = LENGTH.search(head)
             body = await reader.readexactly(int(length[1]) if length else 0)
-            model = MODEL.search(body)
-            assert model is not None
-            parts = reply(model[1].decode(), int(model[2]), len(OUTPUT.findall(body)))
+            path = PATH.match(head)
+            model = MODEL.search(head) or MODEL.search(body)
+            assert path is not None and model is not None, head
+            wire = WIRES[path[1]]
+            parts = reply(wire, model[1].decode(), int(model[2]), len(wire.output.findall(body)))
             if model[1] != b"paced":
                 writer.write(HEAD + b"".join(parts))
                 continue

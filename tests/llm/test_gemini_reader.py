@@ -17,6 +17,7 @@ from penguin_harness.omnimessage import InlineData, InlineThinking, Text, TokenC
 from tests.llm.gemini import END, OWN, call, chunk, counts, outcome, read, segments, text
 from tests.llm.server import DONE, event
 
+NOTHING: dict[str, object] = {}
 SIGNED = Raw(b'{"part":{"thoughtSignature":"s=="}}')
 
 
@@ -149,14 +150,14 @@ def test_parts_of_the_vendors_own_tools_are_shown_and_kept_whole() -> None:
         event({"type": "ping"}),
         event({}),
         event([]),
-        event([1, None, [{}]]),
+        event([1, None, [NOTHING]]),
         event(1),
         event({"error": None}),
         event({"candidates": None, "usageMetadata": None, "promptFeedback": None}),
         event({"candidates": []}),
         event({"candidates": "none"}),
         event({"candidates": [None]}),
-        event({"candidates": [{}]}),
+        event({"candidates": [NOTHING]}),
         event({"candidates": [{"content": None}]}),
         event({"candidates": [{"content": {"role": "model"}}]}),
         event({"candidates": [{"content": {"parts": "none"}}]}),

@@ -423,7 +423,7 @@ def test_b162_references_are_written_out_and_what_serves_them_is_left_out() -> N
         },
         "additionalProperties": False,
     }
-    node = {"type": "object", "properties": {"next": {}}}
+    node: dict[str, Any] = {"type": "object", "properties": {"next": {}}}
     assert msgspec.json.decode(adapted(Raw(msgspec.json.encode(schema)), GEMINI)) == {
         "type": "object",
         "properties": {

@@ -31,6 +31,7 @@ def taught(message: str, request: Request = SEEING, endpoint: Endpoint = ENDPOIN
 WORDINGS: list[tuple[str, dict[str, Any]]] = [
     ("No endpoints found that support image input", {"images": False}),
     ("This model does not support image inputs", {"images": False}),
+    ("Invalid content type. image_url is only supported by certain models.", {"images": False}),
     ("Image input modality is not enabled for models/gemma-3-1b", {"images": False}),
     (
         "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",

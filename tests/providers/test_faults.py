@@ -136,9 +136,9 @@ async def test_b057_a_half_call_before_an_error_is_never_run(dialect: Dialect, d
 async def test_b051_an_answer_that_breaks_off_is_asked_again(
     dialect: Dialect, double: Double, tmp_path: Path, how: Any
 ) -> None:
-    """A polite end of the connection is no end of the answer."""
+    """A polite end of the connection is no end of the answer, also behind "I will run:" (B053)."""
     build = dialect.build
-    turns = [build.turn(build.text("Half an"), *cut(how)), build.reply("A whole answer.")]
+    turns = [build.turn(build.text("I will run:"), *cut(how)), build.reply("A whole answer.")]
     async with against(dialect, double, tmp_path, *turns) as session:
         seen = await session.run("go")
         assert ends(seen)[0][0] == "retryable"

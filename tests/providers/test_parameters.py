@@ -67,7 +67,7 @@ async def test_a_tool_choice_holds_for_the_first_turn(dialect: Dialect, double: 
         await session.run("go", tool_choice="note")
         with pytest.raises(InputError, match=r"'nope'.*auto, none, required, .*note"):
             session.session.run(tool_choice="nope")
-    first, second = (str(body) for body in double.bodies())
+    first, second = double.bodies()
     key = "toolConfig" if dialect is GEMINI else "tool_choice"
     assert (key in first, key in second) == (True, False)
 

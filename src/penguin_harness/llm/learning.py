@@ -20,7 +20,7 @@ from penguin_harness.omnimessage import CompletePayload, ImageUrl, InlineData, T
 
 _UNTAKEN = (
     r"(?:not (?:currently )?(?:support|permit|allow|accept|enable|recogni[sz])\w*|does(?: not|n't) support|cannot|can't"
-    r"|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs?|fields?|forbidden)|no endpoints?"
+    r"|only supported|unsupported|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs?|fields?|forbidden)|no endpoints?"
     r"|invalid (?:type|param|arg))"
 )
 

@@ -86,7 +86,7 @@ class _Fitting:
         schema = self._resolved(schema, ())[0] if not self._dialect.refs else schema
         if not self._dialect.top_level_choice:
             schema = _merged(schema)
-        if "properties" not in schema and "$ref" not in schema:
+        if not isinstance(schema.get("properties"), dict) and "$ref" not in schema:
             schema = {**schema, "properties": {}}
         return self._fitted({**schema, "type": "object"}, ())
 
