@@ -8,10 +8,19 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 SHORTEST = 0.3
 """Seconds that a scenario is repeated for, so that small ones are measured too."""
+
+
+class Scene(NamedTuple):
+    """What is played: a scenario of the server, over a wire protocol."""
+
+    client_type: str
+    url: str
+    """With the version, as a user gives it."""
+    scenario: str
 
 
 class Seen:
@@ -37,15 +46,15 @@ PARAMETERS = {
     "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
     "required": ["a", "b"],
 }
-Play: TypeAlias = Callable[[str, str, Seen], Awaitable[None]]
+Play: TypeAlias = Callable[[Scene, Seen], Awaitable[None]]
 
 
-async def measured(play: Play, url: str, scenario: str, *, repeat: bool) -> tuple[float, Seen]:
+async def measured(play: Play, scene: Scene, *, repeat: bool) -> tuple[float, Seen]:
     """CPU seconds of one play, the mean of as many as fit, and what the last one saw."""
     plays, wall, cpu = 0, time.monotonic(), time.process_time()
     while True:
         seen = Seen()
-        await play(url, scenario, seen)
+        await play(scene, seen)
         plays += 1
         if not repeat or plays == 20 or time.monotonic() - wall > SHORTEST:
             return (time.process_time() - cpu) / plays, seen
@@ -54,15 +63,17 @@ async def measured(play: Play, url: str, scenario: str, *, repeat: bool) -> tupl
 def main(play: Play) -> None:
     """Play `scenario` (and before it `warm` ones), print one JSON line, and leave."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("client_type")
     parser.add_argument("url")
     parser.add_argument("scenario")
     parser.add_argument("--warm", default="", help="comma-separated scenarios to play first, unmeasured")
     options = parser.parse_args()
+    scene = Scene(options.client_type, options.url, options.scenario)
 
     async def body() -> None:
         for scenario in filter(None, options.warm.split(",")):
-            await play(options.url, scenario, Seen())
-        cpu, seen = await measured(play, options.url, options.scenario, repeat=bool(options.warm))
+            await play(scene._replace(scenario=scenario), Seen())
+        cpu, seen = await measured(play, scene, repeat=bool(options.warm))
         result = {"cpu": cpu, "characters": seen.characters, "calls": seen.calls, "first_cpu": seen.first_cpu}
         print(json.dumps(result), flush=True)
 

@@ -15,11 +15,12 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from benchmarks.runner import BASELINE, PENGUIN, Measure, server, slope
+from benchmarks.measures import BASELINE, PENGUIN, PROTOCOLS, Measure
+from benchmarks.player import Player, Round, server
 
 MEASURES = (
-    Measure("burst", "a streamed delta", "stream-2000", "stream-20", 1980, "µs", ""),
-    Measure("tools", "a tool turn, of 50", "tools-50", "tools-2", 48, "µs", ""),
+    Measure("burst", "a streamed delta", "stream-2000", "stream-20", 1980, ""),
+    Measure("tools", "a tool turn, of 50", "tools-50", "tools-2", 48, ""),
 )
 PEERS = {"openai_agents": "openai-agents", "pydantic_ai": "pydantic-ai-slim", "langgraph": "langgraph"}
 """Each peer's driver and its distribution."""
@@ -36,9 +37,11 @@ def main() -> None:
     figures: dict[tuple[str, str], list[float]] = {}
     with server() as url:
         for number in range(options.rounds + 1):
+            played = Round(url)
             for name, python in programs.items():
+                player = Player(name, PROTOCOLS[0], python)
                 for measure in MEASURES:
-                    cost = slope(name, url, measure.scenario, measure.small, measure.units, python=python) * 1e6
+                    cost = played.slope(player, measure.scenario, measure.small, measure.units) * 1e6
                     figures.setdefault((name, measure.name), []).extend([cost] if number else [])
             sys.stderr.write(f"round {number} of {options.rounds} done\n")
     sys.stdout.write(table({name: titled(name, python) for name, python in programs.items()}, figures))
@@ -61,7 +64,7 @@ def table(titles: dict[str, str], figures: dict[tuple[str, str], list[float]]) -
         for measure in MEASURES:
             mine, base = figures[name, measure.name], figures[BASELINE, measure.name]
             ratio = median(a / b for a, b in zip(mine, base, strict=True))
-            cells += [f"{median(mine):.1f} {measure.unit}", f"{ratio:.2f}"]
+            cells += [f"{median(mine):.1f} µs", f"{ratio:.2f}"]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -7,14 +7,14 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import UsageLimits
 
-from benchmarks.drivers.measure import Seen, main
+from benchmarks.drivers.measure import Scene, Seen, main
 
 providers: dict[str, OpenAIProvider] = {}
 
 
-async def play(url: str, scenario: str, seen: Seen) -> None:
-    provider = providers.setdefault(url, OpenAIProvider(base_url=url, api_key="x"))
-    agent = Agent(OpenAIChatModel(scenario, provider=provider))
+async def play(scene: Scene, seen: Seen) -> None:
+    provider = providers.setdefault(scene.url, OpenAIProvider(base_url=scene.url, api_key="x"))
+    agent = Agent(OpenAIChatModel(scene.scenario, provider=provider))
 
     @agent.tool_plain
     def add(a: int, b: int) -> int:

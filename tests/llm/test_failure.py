@@ -121,6 +121,13 @@ def test_a_cause_without_words_borrows_them_and_a_circle_ends() -> None:
     assert innermost_cause(outer) == "TimeoutError: no answer from host"
 
 
+REFUSALS = (
+    *("invalid_prompt", "bio_policy", "misalignment_policy_violation", "data_residency_mismatch", "image_too_small"),
+    *("image_parse_error", "empty_image_file", "image_content_policy_violation", "unsupported_image_media_type"),
+)
+"""Codes in failed responses that no second try changes."""
+
+
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
@@ -136,6 +143,8 @@ def test_a_cause_without_words_borrows_them_and_a_circle_ends() -> None:
         ({"message": "m", "type": "server_error"}, ("retryable", "network")),
         ({"message": "m", "status": "UNAVAILABLE", "code": 503}, ("retryable", "network")),
         ({"message": "m", "type": "something_new"}, ("retryable", "network")),
+        ({"message": "m", "code": "rate_limit_exceeded"}, ("retryable", "network")),
+        *(({"message": "m", "code": code}, ("fatal", "rejected")) for code in REFUSALS),
         ("Overloaded", ("retryable", "network")),
         (None, ("retryable", "network")),
     ],

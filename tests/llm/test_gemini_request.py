@@ -240,10 +240,9 @@ def test_b026_blank_text_is_never_sent() -> None:
         Thinking("assistant", "no fidelity"),
         Thinking("assistant", "foreign", fidelity=Raw(b'{"signature":"abc"}')),
         Thinking("assistant", "odd", fidelity=Raw(b'{"part":7}')),
-        Thinking("assistant", "cut", "aborted", SIGNED),
+        Thinking("assistant", "cut", "aborted", OWN),
         Thinking("assistant", " ", fidelity=OWN),
         InlineThinking("assistant", "aGk=", "image/png"),
-        InlineThinking("assistant", "aGk=", "image/png", "fatal", OWN),
     ],
 )
 def test_b031_and_b032_other_thinking_is_not_sent(payload: Thinking | InlineThinking) -> None:
@@ -264,7 +263,7 @@ def test_b041_signatures_go_back_on_their_own_parts() -> None:
         replace(said("b"), fidelity=SIGNED),
         replace(said(""), fidelity=SIGNED),
         replace(said("c"), fidelity=after),
-        replace(said("d"), fidelity=SIGNED, stop_reason="fatal"),
+        replace(said("d"), stop_reason="fatal"),
         image,
         InlineThinking("assistant", "aGk=", "image/png", fidelity=OWN),
         replace(said("shown"), fidelity=Raw(b'{"part":{},"whole":{"newThing":[1]}}')),
@@ -282,6 +281,14 @@ def test_b041_signatures_go_back_on_their_own_parts() -> None:
             {"newThing": [1]},
         )
     ]
+
+
+def test_b074_a_part_that_came_whole_keeps_its_signature_when_the_limit_cuts_the_answer_behind_it() -> None:
+    cut = segments(chunk(call("a", id="x") | {"thoughtSignature": "s=="}), chunk(reason="MAX_TOKENS"))
+    assert [one.stop_reason for one in cut] == ["fatal"]
+    found = contents(GO, *cut, output("not run", "x"))
+    assert found[1] == model(call("a", id="x") | {"thoughtSignature": "s=="})
+    assert found[2]["parts"][0]["functionResponse"]["id"] == "x"
 
 
 def test_b043_a_call_without_a_signature_gets_the_placeholder_once_in_a_step() -> None:
@@ -303,7 +310,6 @@ def test_b043_a_call_without_a_signature_gets_the_placeholder_once_in_a_step() -
     own = calls("a", fidelity=bytes(SIGNED))
     assert contents(GO, own, calls("b"))[1] == model(call("a") | {"thoughtSignature": "s=="}, call("b"))
     assert contents(GO, foreign, endpoint=OLDER)[1] == model(call("a"))
-    assert contents(GO, replace(own, stop_reason="aborted"))[1] == model(marked)
     assert base64.b64decode(UNSIGNED, b"-_", validate=True)
 
 

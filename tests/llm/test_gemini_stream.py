@@ -300,7 +300,7 @@ async def test_b077_a_refusal_behind_a_text_says_why(tmp_path: Path, double: Dou
 
 async def test_b074_a_call_at_the_output_limit_is_not_run(tmp_path: Path, double: Double) -> None:
     cut_off = turn(text("I will."), call("look", {"path": "a"}), limit())
-    async with against(double, tmp_path, cut_off, reply("Shorter."), expect_replay=False) as session:
+    async with against(double, tmp_path, cut_off, reply("Shorter.")) as session:
         seen = await session.run("go")
     assert texts(seen) == ["I will.", "Shorter."]
     assert outputs(seen)["call_1"][1] == "fatal"

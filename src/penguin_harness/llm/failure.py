@@ -27,7 +27,10 @@ _OVERFLOW = re.compile(
 _REQUEST_ID = ("x-request-id", "request-id", "x-goog-request-id", "cf-ray")
 _TRANSIENT = ("ratelimit", "toomany", "overload", "quota", "capacity", "throttl", "timeout", "unavailable", "server")
 _CREDENTIALS = ("auth", "apikey", "permission", "forbidden", "accessdenied")
-_DEFINITIVE = ("invalid", "badrequest", "contextlength", "notfound", "unsupported", "toolarge", "contentpolicy")
+_DEFINITIVE = (
+    *("invalid", "badrequest", "contextlength", "notfound", "unsupported", "policy", "residency"),
+    *("toolarge", "toosmall", "imageparse", "emptyimage"),
+)
 
 
 class TransportError(Exception):

@@ -10,6 +10,7 @@ from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm.catalog import Preset, facts, presets
 from penguin_harness.llm.endpoint import Endpoint, Quirks, Thinking
+from penguin_harness.llm.wire import WireProtocol
 
 CLIENT_TYPES = ("openai_chat", "openai_responses", "anthropic", "gemini")
 """The wire protocols by name: each is the package beside this file that is called so."""
@@ -33,7 +34,7 @@ def create_model(
 
     What is not given here is what the catalogue knows of the model, else the provider's default.
     """
-    preset = _preset(ref)
+    preset = preset_of(ref)
     known = facts(ref)
     address = base_url or preset.base_url
     if address is None:
@@ -42,7 +43,7 @@ def create_model(
         ref,
         address.strip(),
         context_window or preset.window(ref.model_id),
-        _key(ref, preset, api_key, environ),
+        key_for(ref, preset, api_key, environ),
         idle_timeout,
         content_timeout,
         output_limit or (known.output_limit if known else None),
@@ -57,7 +58,8 @@ def create_model(
     return _connect(client_type or preset.client_type, endpoint)
 
 
-def _preset(ref: ModelRef) -> Preset:
+def preset_of(ref: ModelRef) -> Preset:
+    """What is known of the model's provider. Raises ConfigError."""
     if (preset := presets().get(ref.provider)) is None:
         known = ", ".join(presets())
         raise ConfigError(
@@ -67,7 +69,8 @@ def _preset(ref: ModelRef) -> Preset:
     return preset
 
 
-def _key(ref: ModelRef, preset: Preset, api_key: str | None, environ: Mapping[str, str]) -> str | None:
+def key_for(ref: ModelRef, preset: Preset, api_key: str | None, environ: Mapping[str, str]) -> str | None:
+    """The key that is given, else the provider's of the environment. Raises ConfigError without one that is needed."""
     candidates = (api_key, *(environ.get(name) for name in preset.key_variables))
     key = next((found.strip() for found in candidates if found and found.strip()), None)
     if key is None and preset.key_required:
@@ -78,9 +81,16 @@ def _key(ref: ModelRef, preset: Preset, api_key: str | None, environ: Mapping[st
     return key
 
 
-def _connect(client_type: str, endpoint: Endpoint) -> Model:
+def protocol_of(client_type: str) -> WireProtocol:
+    """The wire protocol of that name. Raises ConfigError that names all of them."""
     if client_type not in CLIENT_TYPES:
         raise ConfigError(f"unknown client type {client_type!r}; known are {', '.join(CLIENT_TYPES)}")
+    protocol: WireProtocol = import_module(f"penguin_harness.llm.{client_type}").PROTOCOL
+    return protocol
+
+
+def _connect(client_type: str, endpoint: Endpoint) -> Model:
+    protocol = protocol_of(client_type)
     from penguin_harness.llm.adapter import Adapter  # HTTP takes 0.1 s to import
 
-    return Adapter(endpoint, import_module(f"penguin_harness.llm.{client_type}").PROTOCOL)
+    return Adapter(endpoint, protocol)

@@ -1,4 +1,5 @@
-"""The transport that all adapters share: one POST, an answer read as it arrives, failures classified.
+"""The transport that all adapters share: a POST whose answer is read as it arrives, whole answers,
+failures classified.
 
 Two clocks watch an answer. The idle limit runs while nothing at all arrives; the content limit runs through
 heartbeats too. Both count only time spent waiting for the server, never the time that a slow consumer takes.
@@ -15,22 +16,38 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec import Struct
 from yarl import URL
 
-from penguin_harness.llm.failure import TransportError, innermost_cause, of_exception, of_status
+from penguin_harness.llm.failure import TransportError, innermost_cause, malformed, of_exception, of_status
 from penguin_harness.llm.sse import Event, SseReader, WholeBody
 
 CONNECT_TIMEOUT = 30.0
 ERROR_BODY_TIMEOUT = 10.0
 ERROR_BODY_LIMIT = 64 * 1024
+WHOLE_LIMIT = 16 * 1024 * 1024
+"""Bytes of an answer that is read whole: long lists of models have a few hundred thousand."""
 DRAIN_TIMEOUT = 0.25
 """How long an answer that has said everything may take to end, so that its connection can be used again."""
 
 _SHORTEST_SECRET = 7  # shorter keys are placeholders, as `EMPTY`, and ordinary words
+_POST = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+_GET = {"Accept": "application/json"}
+
+
+class Answer(Struct, frozen=True):
+    """What an endpoint answers, success or not; the key is not in it."""
+
+    status: int
+    reason: str
+    headers: Mapping[str, str]
+    body: bytes
+    whole: bool
+    """Whether the body came to its end, in time and within the limit."""
 
 
 class Transport:
-    """Posts requests to one URL over connections that it keeps."""
+    """Asks at one URL, over connections that it keeps."""
 
     def __init__(
         self,
@@ -45,12 +62,7 @@ class Transport:
         self._parsed_url = URL(url)
         self.content_timeout = content_timeout
         self.idle_timeout = idle_timeout
-        self._headers = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream",
-            "User-Agent": "penguin-harness",
-            **headers,
-        }
+        self._headers = {"User-Agent": "penguin-harness", **headers}
         self._secret = secret if secret and len(secret) >= _SHORTEST_SECRET else None
         self._session: aiohttp.ClientSession | None = None
         self._kept = False
@@ -62,30 +74,87 @@ class Transport:
 
     async def open(self, body: bytes) -> aiohttp.ClientResponse:
         """Send the request and wait for the head of a successful answer. Raises TransportError."""
-        try:
-            response = await self._post(body)
-        except (aiohttp.ClientError, OSError) as error:
-            raise self.failed(error) from error
+        response = await self._begin(body)
         if response.status == 200:
             self._kept = True
             return response
         try:
-            raise await self._refused(response)
+            raise self.refused(await self._read(response, limit=ERROR_BODY_LIMIT, within=ERROR_BODY_TIMEOUT))
         finally:
             response.close()
 
-    async def _post(self, body: bytes) -> aiohttp.ClientResponse:
+    async def ask(
+        self,
+        body: bytes | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        limit: int = ERROR_BODY_LIMIT,
+        within: float = ERROR_BODY_TIMEOUT,
+    ) -> Answer:
+        """The answer to a POST of the body, or to a GET, whatever its status: what comes of it in so many seconds.
+
+        Raises TransportError when nothing answers.
+        """
+        try:
+            async with asyncio.timeout(within):
+                response = await self._begin(body, query)
+        except TimeoutError:
+            raise TransportError("retryable", "timeout", f"nothing arrived for {within:g} s") from None
+        try:
+            return await self._read(response, limit=limit, within=within)
+        finally:
+            response.close()
+
+    async def get(self, query: Mapping[str, str] | None = None) -> bytes:
+        """The whole body of a successful answer to a GET. Raises TransportError."""
+        answer = await self.ask(query=query, limit=WHOLE_LIMIT, within=self.idle_timeout)
+        if answer.status != 200:
+            raise self.refused(answer)
+        if not answer.whole:
+            raise malformed("the answer broke off, or is too long")
+        return answer.body
+
+    async def _begin(self, body: bytes | None, query: Mapping[str, str] | None = None) -> aiohttp.ClientResponse:
+        url = self._parsed_url.update_query(query) if query else self._parsed_url
+        try:
+            return await self._send(url, body)
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
+            if not self._kept or isinstance(error, aiohttp.ClientConnectorError):
+                raise self.failed(error) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise self.failed(error) from error
+        # A server may close an idle connection just when it is used again; nothing was answered on it.
+        self._kept = False
+        return await self._begin(body, query)
+
+    async def _send(self, url: URL, body: bytes | None) -> aiohttp.ClientResponse:
         if self._session is None:
             self._session = self._new_session()
         # A redirect is never followed: the key must not go to another host.
+        if body is None:
+            return await self._session.get(url, headers=_GET, allow_redirects=False)
+        return await self._session.post(url, data=body, headers=_POST, allow_redirects=False)
+
+    async def _read(self, response: aiohttp.ClientResponse, *, limit: int, within: float) -> Answer:
+        body, whole = b"", False
         try:
-            return await self._session.post(self._parsed_url, data=body, allow_redirects=False)
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-            if not self._kept or isinstance(error, aiohttp.ClientConnectorError):
-                raise
-            # A server may close an idle connection just when it is used again; nothing was answered on it.
-            self._kept = False
-            return await self._session.post(self._parsed_url, data=body, allow_redirects=False)
+            async with asyncio.timeout(within):
+                while len(body) < limit and (piece := await response.content.readany()):
+                    body += piece
+                whole = response.content.at_eof()
+        except (aiohttp.ClientError, OSError):  # what arrived has to do
+            pass
+        if self._secret is not None:
+            body = body.replace(self._secret.encode(), b"[redacted]")
+        return Answer(response.status, response.reason or "", response.headers, body, whole)
+
+    def refused(self, answer: Answer) -> TransportError:
+        """An answer that is no success, as the failure of the request."""
+        if 300 <= answer.status < 400:
+            target = answer.headers.get("location", "an address it does not name")
+            text = f"HTTP {answer.status}: the endpoint redirects to {target}; set that as the base_url if you trust it"
+            return self.redacted(TransportError("fatal", "rejected", text))
+        return self.redacted(of_status(answer.status, answer.body, answer.headers, reason=answer.reason))
 
     def failed(self, error: Exception) -> TransportError:
         """A broken connection as the failure of the request."""
@@ -129,22 +198,6 @@ class Transport:
             proxy=proxy_for(self.url),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT, sock_read=self.idle_timeout),
         )
-
-    async def _refused(self, response: aiohttp.ClientResponse) -> TransportError:
-        if 300 <= response.status < 400:
-            target = response.headers.get("location", "an address it does not name")
-            text = (
-                f"HTTP {response.status}: the endpoint redirects to {target}; set that as the base_url if you trust it"
-            )
-            return self.redacted(TransportError("fatal", "rejected", text))
-        body = b""
-        try:
-            async with asyncio.timeout(ERROR_BODY_TIMEOUT):
-                while len(body) < ERROR_BODY_LIMIT and (piece := await response.content.readany()):
-                    body += piece
-        except (aiohttp.ClientError, OSError):  # what arrived of the explanation has to do
-            pass
-        return self.redacted(of_status(response.status, body, response.headers, reason=response.reason or ""))
 
 
 class Reply:

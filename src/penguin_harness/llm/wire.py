@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from penguin_harness.contracts import ModelDelta, Outcome, Request
 from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.listing import ModelList
 from penguin_harness.llm.sse import Event
 from penguin_harness.omnimessage import CompletePayload, TokenCounts, ToolSchema
 
@@ -71,3 +72,5 @@ class WireProtocol(Struct, frozen=True):
     """A reader for one answer."""
     keeps: Callable[[CompletePayload], bool]
     """Whether everything of the payload goes out again: not what another protocol's model signed."""
+    models: ModelList
+    """How the vendor lists its models."""

@@ -7,6 +7,7 @@ it is pure.
 from __future__ import annotations
 
 from penguin_harness.llm.anthropic.fidelity import keeps
+from penguin_harness.llm.anthropic.listing import MODELS
 from penguin_harness.llm.anthropic.reader import EventReader
 from penguin_harness.llm.anthropic.request import body, messages, tools
 from penguin_harness.llm.endpoint import Endpoint
@@ -43,4 +44,5 @@ PROTOCOL = WireProtocol(
     body=body,
     reader=EventReader,
     keeps=keeps,
+    models=MODELS,
 )

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from penguin_harness.llm.endpoint import Endpoint
 from penguin_harness.llm.gemini.fidelity import keeps
+from penguin_harness.llm.gemini.listing import MODELS
 from penguin_harness.llm.gemini.reader import ChunkReader
 from penguin_harness.llm.gemini.request import body, messages, tools
 from penguin_harness.llm.wire import WireProtocol
@@ -39,4 +40,5 @@ PROTOCOL = WireProtocol(
     body=body,
     reader=ChunkReader,
     keeps=keeps,
+    models=MODELS,
 )

@@ -92,7 +92,7 @@ def decode(data: bytes) -> Chunk[Plain] | Chunk[Part]:
         return _tolerant(read_json(data))
     candidate = chunk.candidates[0] if chunk.candidates else Candidate[Members]()
     parts = candidate.content.parts if candidate.content is not None else None
-    found = [_part(members) for members in parts or ()]
+    found = [_part(text_of(members.pop("text", None)), members) for members in parts or ()]
     return _chunk(found, candidate.finish_reason, candidate.finish_message, chunk)
 
 
@@ -129,8 +129,7 @@ def _utf8(data: bytes) -> bytes:
     return data
 
 
-def _part(members: Members) -> Part:
-    text = text_of(members.pop("text", None))
+def _part(text: str | None, members: Members) -> Part:
     return Part(text, {name: member for name, member in members.items() if member != NULL})
 
 
@@ -145,10 +144,8 @@ def _tolerant(fields: dict[str, Any]) -> Chunk[Part]:
     content: object = candidate.get("content")
     parts = cast(dict[str, object], content).get("parts") if isinstance(content, dict) else None
     reason, message = candidate.get("finishReason"), candidate.get("finishMessage")
-    frame = Chunk[Any](
-        None, _shaped(fields.get("usageMetadata"), Usage), _shaped(fields.get("promptFeedback"), Feedback)
-    )
-    frame.error = fields.get("error")
+    usage, feedback = _shaped(fields.get("usageMetadata"), Usage), _shaped(fields.get("promptFeedback"), Feedback)
+    frame = Chunk[Any](None, usage, feedback, fields.get("error"))
     found = [_loose_part(part) for part in _objects(parts)]
     return _chunk(found, str(reason) if reason else None, message if isinstance(message, str) else None, frame)
 
@@ -160,10 +157,7 @@ def _loose_part(part: dict[str, Any]) -> Part:
         members = _members(raw)
     except (msgspec.MsgspecError, RecursionError) as error:  # numbers that are none, which Python reads
         raise malformed(f"an event is no JSON ({error}): {raw[:200].decode(errors='replace')}") from None
-    return Part(
-        text if isinstance(text, str) else None,
-        {name: member for name, member in members.items() if member != NULL},
-    )
+    return _part(text if isinstance(text, str) else None, members)
 
 
 def _shaped(value: object, kind: type[P]) -> P | None:

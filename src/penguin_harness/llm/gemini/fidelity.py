@@ -42,8 +42,8 @@ def of_whole(part: Raw) -> Raw:
 
 
 def read_part(payload: Text | Thinking | ToolCall | InlineData | InlineThinking) -> PartFidelity | None:
-    """What this protocol recorded; None of a segment that broke off, whose part was never whole."""
-    return read(payload.fidelity, _part) if payload.stop_reason == "completed" else None
+    """What this protocol recorded: of whole parts only, also where the answer was cut behind them."""
+    return read(payload.fidelity, _part)
 
 
 def keeps(payload: CompletePayload) -> bool:

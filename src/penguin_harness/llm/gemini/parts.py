@@ -73,7 +73,7 @@ def _model_part(payload: CompletePayload, endpoint: Endpoint) -> Iterator[Part]:
             yield from _said(payload.text, read_part(payload))
         case Thinking():
             own = read_part(payload)
-            if own is not None and (payload.thinking.strip() or SIGNATURE in own.part):
+            if own is not None and (SIGNATURE in own.part or _is_whole(payload)):
                 yield {"text": payload.thinking, "thought": True, **own.part}
         case ToolCall():
             own = read_part(payload) or PartFidelity({})
@@ -88,6 +88,11 @@ def _model_part(payload: CompletePayload, endpoint: Endpoint) -> Iterator[Part]:
             raise TypeError(f"{payload.type} cannot be the assistant's")
         case _:
             assert_never(payload)
+
+
+def _is_whole(payload: Thinking) -> bool:
+    """Whether thinking that no signature vouches for can be sent: it streams, so it may have broken off."""
+    return payload.stop_reason == "completed" and bool(payload.thinking.strip())
 
 
 def _said(text: str, own: PartFidelity | None) -> Iterator[Part]:

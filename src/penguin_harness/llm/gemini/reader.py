@@ -127,11 +127,9 @@ class ChunkReader:
             raise of_event(chunk.error)
         if chunk.usage_metadata is not None:
             self._count(chunk.usage_metadata)
-        if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason not in (None, *_SAYS_NOTHING):
-            self._blocked, self._message = (
-                chunk.prompt_feedback.block_reason,
-                chunk.prompt_feedback.block_reason_message,
-            )
+        feedback = chunk.prompt_feedback
+        if feedback is not None and feedback.block_reason not in (None, *_SAYS_NOTHING):
+            self._blocked, self._message = feedback.block_reason, feedback.block_reason_message
         if not chunk.candidates:
             return ()
         candidate = chunk.candidates[0]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.listing import OPENAI
 from penguin_harness.llm.openai_chat.fidelity import keeps
 from penguin_harness.llm.openai_chat.reader import ChunkReader
 from penguin_harness.llm.openai_chat.request import body, messages, tools
@@ -33,4 +34,5 @@ PROTOCOL = WireProtocol(
     body=body,
     reader=ChunkReader,
     keeps=keeps,
+    models=OPENAI,
 )

@@ -7,6 +7,7 @@ it is pure.
 from __future__ import annotations
 
 from penguin_harness.llm.endpoint import Endpoint
+from penguin_harness.llm.listing import OPENAI
 from penguin_harness.llm.openai_responses.fidelity import keeps
 from penguin_harness.llm.openai_responses.reader import EventReader
 from penguin_harness.llm.openai_responses.request import body, messages, tools
@@ -34,4 +35,5 @@ PROTOCOL = WireProtocol(
     body=body,
     reader=EventReader,
     keeps=keeps,
+    models=OPENAI,
 )

@@ -70,9 +70,9 @@ def read_call(payload: ToolCall) -> dict[str, Raw]:
     return {} if found is None else found.call
 
 
-def of_reasoning(item: Raw) -> Raw:
+def of_reasoning(item: Raw) -> ReasoningFidelity:
     """A whole reasoning item."""
-    return written(ReasoningFidelity(_without(item, _NOT_IN_REASONING)))
+    return ReasoningFidelity(_without(item, _NOT_IN_REASONING))
 
 
 def of_message(item: Raw, said: str) -> Raw | UnsetType:

@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from msgspec import UNSET, Raw
 
 from penguin_harness.contracts import CallDelta, ModelDelta, TextDelta, ThinkingDelta
+from penguin_harness.llm.opacity import written
 from penguin_harness.llm.openai_responses.events import Item, arguments_of
-from penguin_harness.llm.openai_responses.fidelity import of_call, of_message, of_reasoning, parts_text
+from penguin_harness.llm.openai_responses.fidelity import (
+    ReasoningFidelity,
+    of_call,
+    of_message,
+    of_reasoning,
+    parts_text,
+)
 
 BETWEEN = "\n\n"
 """Separates the parts of reasoning."""
@@ -60,10 +67,14 @@ class OpenItem:
                 if rest or fidelity is not UNSET:
                     yield CallDelta(self._number, rest, fidelity=fidelity)
             case "reasoning":
-                shown = parts_text(item.summary, BETWEEN) or parts_text(item.content, BETWEEN)
-                yield ThinkingDelta("" if self._voice else shown, self._number, of_reasoning(raw))
+                yield from self._thought(item, of_reasoning(raw))
             case _:
                 return
+
+    def _thought(self, item: Item, fidelity: ReasoningFidelity) -> Iterator[ModelDelta]:
+        shown = parts_text(item.summary, BETWEEN) or parts_text(item.content, BETWEEN)
+        if shown or self._voice or fidelity.is_content:
+            yield ThinkingDelta("" if self._voice else shown, self._number, written(fidelity))
 
     def _think(self, piece: str, voice: str, part: int | None) -> ModelDelta | None:
         """A summary, or the reasoning itself: what comes first, since some servers send the same in both ways."""

@@ -1,27 +1,20 @@
-"""Baseline: httpx, aiter_lines and json.loads, with a tool loop written by hand and nothing stored."""
+"""Chat Completions."""
 
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
-import httpx
-
-from benchmarks.drivers.measure import PARAMETERS, Seen, add, main
+from benchmarks.drivers.httpx_json.client import client
+from benchmarks.drivers.measure import PARAMETERS, Scene, Seen, add
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Add two integers.", "parameters": PARAMETERS}}
-
-
-@cache
-def client() -> httpx.AsyncClient:
-    return httpx.AsyncClient(timeout=60)
 
 
 async def answer(url: str, body: dict[str, Any], seen: Seen) -> tuple[str, list[dict[str, Any]]]:
     text: list[str] = []
     calls: list[dict[str, Any]] = []
-    async with client().stream("POST", f"{url}/chat/completions", json=body) as response:
+    async with client().stream("POST", url, json=body) as response:
         async for line in response.aiter_lines():
             if not line.startswith("data: ") or line == "data: [DONE]":
                 continue
@@ -40,11 +33,12 @@ async def answer(url: str, body: dict[str, Any], seen: Seen) -> tuple[str, list[
     return "".join(text), calls
 
 
-async def play(url: str, scenario: str, seen: Seen) -> None:
+async def play(scene: Scene, seen: Seen) -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Add the numbers."}]
+    options = {"tools": [TOOL], "stream": True, "stream_options": {"include_usage": True}}
     while True:
-        options = {"tools": [TOOL], "stream": True, "stream_options": {"include_usage": True}}
-        text, calls = await answer(url, {"model": scenario, "messages": messages, **options}, seen)
+        body = {"model": scene.scenario, "messages": messages, **options}
+        text, calls = await answer(f"{scene.url}/chat/completions", body, seen)
         messages.append({"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})})
         if not calls:
             return
@@ -52,7 +46,3 @@ async def play(url: str, scenario: str, seen: Seen) -> None:
             result = add(**json.loads(call["function"]["arguments"]))
             seen.calls += 1
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": str(result)})
-
-
-if __name__ == "__main__":
-    main(play)

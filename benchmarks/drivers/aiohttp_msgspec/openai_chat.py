@@ -1,13 +1,13 @@
-"""Baseline: aiohttp and typed msgspec decoding, with a tool loop written by hand and nothing stored."""
+"""Chat Completions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import aiohttp
 import msgspec
 
-from benchmarks.drivers.measure import PARAMETERS, Seen, add, main
+from benchmarks.drivers.aiohttp_msgspec.client import session
+from benchmarks.drivers.measure import PARAMETERS, Scene, Seen, add
 
 TOOL = {"type": "function", "function": {"name": "add", "description": "Add two integers.", "parameters": PARAMETERS}}
 
@@ -38,14 +38,13 @@ class Chunk(msgspec.Struct):
 
 decode = msgspec.json.Decoder(Chunk).decode
 encode = msgspec.json.Encoder().encode
-sessions: list[aiohttp.ClientSession] = []
 
 
 async def answer(url: str, body: dict[str, Any], seen: Seen) -> tuple[str, list[Call]]:
     text: list[str] = []
     calls: list[Call] = []
     rest = b""
-    async with sessions[0].post(f"{url}/chat/completions", data=encode(body)) as response:
+    async with session().post(url, data=encode(body)) as response:
         async for data in response.content.iter_any():
             *events, rest = (rest + data).split(b"\n\n")
             for event in events:
@@ -63,13 +62,12 @@ async def answer(url: str, body: dict[str, Any], seen: Seen) -> tuple[str, list[
     return "".join(text), calls
 
 
-async def play(url: str, scenario: str, seen: Seen) -> None:
-    if not sessions:
-        sessions.append(aiohttp.ClientSession(headers={"content-type": "application/json"}))
+async def play(scene: Scene, seen: Seen) -> None:
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Add the numbers."}]
+    options = {"tools": [TOOL], "stream": True, "stream_options": {"include_usage": True}}
     while True:
-        options = {"tools": [TOOL], "stream": True, "stream_options": {"include_usage": True}}
-        text, calls = await answer(url, {"model": scenario, "messages": messages, **options}, seen)
+        body = {"model": scene.scenario, "messages": messages, **options}
+        text, calls = await answer(f"{scene.url}/chat/completions", body, seen)
         made = [
             {"id": c.id, "type": "function", "function": {"name": c.function.name, "arguments": c.function.arguments}}
             for c in calls
@@ -81,7 +79,3 @@ async def play(url: str, scenario: str, seen: Seen) -> None:
             result = add(**msgspec.json.decode(call.function.arguments))
             seen.calls += 1
             messages.append({"role": "tool", "tool_call_id": call.id, "content": str(result)})
-
-
-if __name__ == "__main__":
-    main(play)
