@@ -55,7 +55,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, rounds: int, only: Collection[str]) -> Plan:
-        """Of measures and of protocols what is named, or all where nothing is. Raises ValueError for what is neither."""
+        """Of measures and of protocols what is named, all where nothing is. Raises ValueError for what is neither."""
         measures = frozenset([*(measure.name for measure in MEASURES), *ALONE])
         protocols = {protocol.name: protocol for protocol in PROTOCOLS}
         if unknown := [name for name in only if name not in measures and name not in protocols]:

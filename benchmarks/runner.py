@@ -75,7 +75,7 @@ def row_tasks(plan: Plan) -> Iterator[Task]:
     if "first" in plan.measures:
         protocol = plan.protocols[0]
         row = Row("first token from process start", protocol.title, "ms", "≤ 1.5 ×", {d: [] for d in DRIVERS})
-        yield Task(row, protocol, lambda played, player: played.first(player) * 1e3)
+        yield Task(row, protocol, first_of)
 
 
 def growth_tasks(plan: Plan) -> Iterator[Task]:
@@ -90,8 +90,16 @@ def growth_tasks(plan: Plan) -> Iterator[Task]:
 
 
 def growth_task(turns: int, protocol: Protocol, drivers: Sequence[str]) -> Task:
-    row = Row(f"{turns} turns", protocol.title, "", "≤ 1.5", {driver: [] for driver in drivers})
-    return Task(row, protocol, lambda played, player: played.growth(player, turns))
+    def figure(played: Round, player: Player) -> float:
+        return played.growth(player, turns)
+
+    return Task(
+        Row(f"{turns} turns", protocol.title, "", "≤ 1.5", {driver: [] for driver in drivers}), protocol, figure
+    )
+
+
+def first_of(played: Round, player: Player) -> float:
+    return played.first(player) * 1e3
 
 
 def slope_of(measure: Measure) -> Callable[[Round, Player], float]:
@@ -102,7 +110,7 @@ def slope_of(measure: Measure) -> Callable[[Round, Player], float]:
 
 
 def resumed(rounds: int) -> tuple[dict[int, list[float]], float]:
-    """By lines of the Trace the ratios to bare decoding; and how the time a line grows from the shorter to the longer."""
+    """By lines of the Trace the ratios to bare decoding; and the time a line of the longest over the shorter one's."""
     costs = {lines: [resume_cost(lines) for _ in range(rounds)] for lines in LINES}
     shorter, longest = (median(cost.seconds for cost in costs[lines]) / lines for lines in LINES)
     return {lines: [cost.ratio for cost in found] for lines, found in costs.items()}, longest / shorter

@@ -41,7 +41,8 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             body = await reader.readexactly(int(length[1]) if length else 0)
             path = PATH.match(head)
             model = MODEL.search(head) or MODEL.search(body)
-            assert path is not None and model is not None, head
+            assert path, head
+            assert model, head
             wire = WIRES[path[1]]
             parts = reply(wire, model[1].decode(), int(model[2]), len(wire.output.findall(body)))
             if model[1] != b"paced":

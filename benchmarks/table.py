@@ -43,7 +43,7 @@ def tail(results: Results) -> Iterator[str]:
     bursts = [row.median(BASELINE) / 2 for row in results.rows if row.title.startswith("a delta, burst")]
     if bursts:
         share = results.tail / min(bursts) * 100
-        yield f"The tail journal adds {results.tail:.2f} µs to a delta of a burst, a write behind every read: "
+        yield f"The tail journal adds {results.tail:.2f} µs to a delta of a burst, a write behind every read:"
         yield f"{share:.0f} % of the smallest budget, {min(bursts):.1f} µs (≤ 15 %)."
 
 
@@ -52,7 +52,7 @@ def imports(results: Results) -> Iterator[str]:
         seconds = [cost.seconds for cost in results.imports]
         adapters = sorted({name for cost in results.imports for name in cost.adapters})
         loaded = ", ".join(adapters) or "none"
-        yield f"`import penguin_harness` takes {spread(median(seconds), min(seconds), max(seconds))} s of CPU time "
+        yield f"`import penguin_harness` takes {spread(median(seconds), min(seconds), max(seconds))} s of CPU time"
         yield f"(≤ 0.15 s). Adapters that it loads: {loaded}."
 
 

@@ -12,7 +12,7 @@ from benchmarks.replies.turn import ASKED, Turn, WireReply, event
 def events(turn: Turn) -> Iterator[bytes]:
     usage = {"input_tokens": ASKED, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}
     message = {"id": f"msg_{turn.number:024}", "type": "message", "role": "assistant", "model": turn.model}
-    ending = {"stop_reason": None, "stop_sequence": None}
+    ending: dict[str, str | None] = {"stop_reason": None, "stop_sequence": None}
     yield named("message_start", message={**message, "content": [], **ending, "usage": usage})
     yield named("content_block_start", index=0, content_block={"type": "text", "text": ""})
     yield named("ping")
@@ -27,7 +27,7 @@ def events(turn: Turn) -> Iterator[bytes]:
 
 
 def call(turn: Turn) -> Iterator[bytes]:
-    block = {"type": "tool_use", "id": turn.call_id, "name": "add", "input": {}}
+    block: dict[str, Any] = {"type": "tool_use", "id": turn.call_id, "name": "add", "input": {}}
     yield named("content_block_start", index=1, content_block=block)
     for piece in ("", *turn.pieces):
         yield named("content_block_delta", index=1, delta={"type": "input_json_delta", "partial_json": piece})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,7 +60,7 @@ def cut(reason: str | None = "max_output_tokens", **response: object) -> bytes:
     return end("incomplete", incomplete_details={"reason": reason}, **response)
 
 
-def message(*parts: dict[str, object], **more: object) -> dict[str, object]:
+def message(*parts: Mapping[str, object], **more: object) -> dict[str, object]:
     return {
         "type": "message",
         "id": "msg_1",

@@ -90,7 +90,7 @@ def test_old_shapes_of_calls() -> None:
     )[:-1] == [
         CallDelta(0, "{}", "a", "f"),
         CallDelta(1, "", "b", "g"),
-        CallDelta(2, '{"x": "é", "n": 1.0}', "c", "h"),
+        CallDelta(2, '{"x":"é","n":1.0}', "c", "h"),
         CallDelta(3, "", "d"),
     ]
 

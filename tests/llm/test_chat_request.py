@@ -280,9 +280,11 @@ def test_the_cache_follows_any_change_of_the_conversation(kinds: Sequence[str], 
 def test_what_was_encoded_is_not_encoded_again() -> None:
     runs: list[int] = []
 
-    def counted(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+    def counted(
+        run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint
+    ) -> Iterator[bytes]:
         runs.append(len(run))
-        return PROTOCOL.messages(run, endpoint)
+        return PROTOCOL.messages(run, before, endpoint)
 
     kept = Conversation(msgspec.structs.replace(PROTOCOL, messages=counted), ENDPOINT)
     payloads = [payload for step in conversation(["calls"] * 50) for payload in step]

@@ -56,7 +56,7 @@ async def test_the_first_key_that_is_set_is_used(server: RawServer, model_at: Mo
         (
             "opena1",
             {},
-            ["'opena1'", "openai, deepseek, openrouter, ollama, vllm, custom", "'custom' with its base URL"],
+            ["'opena1'", ", ".join(presets()), "'custom' with its base URL"],
         ),
         ("openai", {}, ["'openai'", "OPENAI_API_KEY", "`penguin model add`"]),
         ("openai", {"api_key": "  "}, ["OPENAI_API_KEY"]),
@@ -102,7 +102,7 @@ def test_addresses(base_url: str, url: str) -> None:
 def test_the_field_for_the_output_limit_fits_the_provider() -> None:
     request = Request("", [Text("user", "hi")], max_output_tokens=5)
     for provider, field in (("openai", "max_completion_tokens"), ("ollama", "max_tokens")):
-        model = make(provider, api_key="sk-1234567")
+        model = make(provider, api_key="sk-1234567", client_type="openai_chat")
         assert isinstance(model, Adapter)
         assert msgspec.json.decode(model.body(request))[field] == 5
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from penguin_harness.contracts import ModelRef, Request
@@ -12,10 +13,14 @@ from penguin_harness.llm.endpoint import Endpoint, Quirks, Thinking
 from penguin_harness.llm.failure import TransportError
 from penguin_harness.llm.learning import learn
 from penguin_harness.omnimessage import ImageUrl, InlineData, Text, ToolCall, ToolCallOutput
+from penguin_harness.omnimessage import Thinking as Thinking_
 
 ENDPOINT = Endpoint(ModelRef("custom", "m"), "http://127.0.0.1:1/v1", 128_000)
 PNG = "data:image/png;base64,aGk="
-SEEING = Request("", (Text("user", "hi"), ImageUrl("user", PNG)), thinking_level="high", max_output_tokens=50_000)
+SIGNED = Thinking_("assistant", "Hm.", fidelity=Raw(b'{"signature":"s"}'))
+SEEING = Request(
+    "", (Text("user", "hi"), SIGNED, ImageUrl("user", PNG)), thinking_level="high", max_output_tokens=50_000
+)
 BLIND = Request("", (Text("user", "hi"),), thinking_level="high", max_output_tokens=50_000)
 
 
@@ -63,6 +68,15 @@ WORDINGS: list[tuple[str, dict[str, Any]]] = [
     ("Unsupported parameter: 'reasoning.effort' is not supported with this model.", {"thinking": False}),
     ("Thinking level is not supported for this model.", {"thinking": False}),
     ("m does not support thinking", {"thinking": False}),
+    ("Budget 0 is invalid. This model only works in thinking mode.", {"thinking": False}),
+    ("Unable to extract include_thoughts: it is only enabled when thinking is enabled.", {"thinking": False}),
+    ("Unable to process input image. Please retry or report the issue.", {"images": False}),
+    ("messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 6 MB > 5 MB", {"images": False}),
+    ("messages.1.content.0: Invalid `signature` in `thinking` block", {"reasoning": "never"}),
+    ("messages.1.content.0: Invalid `data` in `redacted_thinking` block", {"reasoning": "never"}),
+    ("The encrypted content for item rs_1 could not be verified. Reason: another organization", {"reasoning": "never"}),
+    ("Invalid thought signature.", {"reasoning": "never"}),
+    ("Function call is missing a thought_signature in functionCall parts.", {"reasoning": "never"}),
 ]
 
 
@@ -113,6 +127,7 @@ def test_the_other_way_to_ask_for_thinking(message: str, kind: Any, after: str) 
         ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8192),
         ("'max_tokens' must be less than or equal to '32768'", 32768),
         ("max_output_tokens: the value must be up to 65,536", 65536),
+        ("The maxOutputTokens: supported range is from 1 (inclusive) to 65537 (exclusive)", 65536),
     ],
 )
 def test_the_output_limit_is_read_off_the_refusal(message: str, limit: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -70,7 +70,7 @@ def wire_user(*parts: object) -> dict[str, Any]:
 
 
 def wire_said(text: str, **more: object) -> dict[str, Any]:
-    content = [{"type": "output_text", "text": text, "annotations": []}]
+    content: list[dict[str, Any]] = [{"type": "output_text", "text": text, "annotations": []}]
     return {"type": "message", "role": "assistant", "status": "completed", "content": content, **more}
 
 
@@ -335,7 +335,7 @@ steps = st.lists(st.sampled_from(["user", "image", "text", "think", "calls", "bl
 
 def conversation(kinds: Sequence[str]) -> list[list[CompletePayload]]:
     """Steps that each end a turn's input, as requests do."""
-    made: dict[str, Any] = {
+    made: dict[str, Callable[[int], list[CompletePayload]]] = {
         "user": lambda n: [user(f"u{n}")],
         "image": lambda n: [ImageUrl("user", f"https://example.com/{n}")],
         "text": lambda n: [said(f"t{n}", b'{"message":{"phase":"final_answer"}}'), user("next")],

@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from penguin_harness import Agent, PartialThinking, Session, create_agent, user_text
+from penguin_harness import Agent, PartialThinking, RequestEnd, Session, create_agent, user_text
 from penguin_harness.omnimessage import OmniMessage
 from penguin_harness.omnimessage.check import check, check_session
 from penguin_harness.trace import find_session, read_lines
 from tests.double.client import Double
 from tests.double.steps import gate
-from tests.providers.dialects import CHAT, DIALECTS, Dialect, against
+from tests.providers.dialects import ANTHROPIC, CHAT, DIALECTS, GEMINI, RESPONSES, Dialect, against
 from tests.support import LIMIT, allow, assert_conforms, texts
 
 
@@ -139,6 +139,34 @@ async def test_b016_b033_b043_a_history_of_another_protocol_is_accepted(
     assert len(notices) == 1
     sent = b"".join(request.body for request in double.requests()[3:])
     assert not [secret for secret in signed if secret in sent]
+
+
+@pytest.mark.parametrize("signing", [RESPONSES, ANTHROPIC, GEMINI], ids=lambda one: one.client_type)
+async def test_b044_signatures_that_count_no_more_are_left_out_once_refused(
+    double: Double, tmp_path: Path, signing: Dialect
+) -> None:
+    """As with the key of another account; the request that follows the refusal is another one."""
+    agent = await agent_with(tmp_path)
+    reach = signing.reach(double)
+    double.load(signing.script(*task(signing.build)))
+    async with await agent.create_session(workspace=tmp_path / "work", tools=[note], **reach) as session:
+        await finished(session, "note both", thinking_level="high")
+        path, name = session.trace_path, session.session_id
+    content = path.read_bytes()
+    for secret in _signed(path):
+        content = content.replace(secret, secret[:8][::-1] + secret[8:])
+    path.write_bytes(content)
+    double.load(signing.script(signing.build.reply("Going on."), signing.build.reply("And on.")))
+    async with await agent.resume_session(name, tools=[note], **where(reach)) as session:
+        seen = await finished(session, "go on", thinking_level="high")
+        seen += await finished(session, "and on", thinking_level="high")
+    ends = [message.payload for message in seen if isinstance(message.payload, RequestEnd)]
+    assert [end.status for end in ends] == ["retryable", "completed", "completed"]
+    assert "without what earlier answers signed" in (ends[0].error_message or "")
+    assert texts(seen) == ["Going on.", "And on."]
+    bodies = [request.body for request in double.requests()[3:]]
+    assert bodies[0] != bodies[1]
+    assert double.refusals()
 
 
 async def test_b031_an_answer_that_is_interrupted_in_its_thinking(

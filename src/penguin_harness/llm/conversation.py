@@ -22,6 +22,7 @@ class Conversation:
         self._endpoint = endpoint
         self._settled: tuple[CompletePayload, ...] = ()
         self._encoded = b""  # of what is settled
+        self._before: Sequence[CompletePayload] = ()  # its last run
         self._offered: tuple[ToolSchema, ...] = ()
         self._tools: bytes | None = None
 
@@ -31,12 +32,13 @@ class Conversation:
 
     def _messages(self, payloads: tuple[CompletePayload, ...]) -> bytes:
         if not self._is_settled_in(payloads):
-            self._settled, self._encoded = (), b""
-        runs = [list(run) for _, run in groupby(payloads[len(self._settled) :], _side)]
-        last = runs.pop() if runs else []
+            self._settled, self._encoded, self._before = (), b"", ()
+        runs = [tuple(run) for _, run in groupby(payloads[len(self._settled) :], _side)]
+        last = runs.pop() if runs else ()
         if runs:
             self._encoded = b",".join(self._pieces(*runs))
             self._settled = payloads[: len(payloads) - len(last)]
+            self._before = runs[-1]
         return b",".join(self._pieces(last))
 
     def _is_settled_in(self, payloads: tuple[CompletePayload, ...]) -> bool:
@@ -49,8 +51,10 @@ class Conversation:
     def _pieces(self, *runs: Sequence[CompletePayload]) -> Iterator[bytes]:
         if self._encoded:
             yield self._encoded
+        before = self._before
         for run in runs:
-            yield from self._protocol.messages(run, self._endpoint)
+            yield from self._protocol.messages(run, before, self._endpoint)
+            before = run
 
     def _encoded_tools(self, tools: tuple[ToolSchema, ...]) -> bytes | None:
         if tools is not self._offered:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm.catalog import Preset, facts, presets
 from penguin_harness.llm.endpoint import Endpoint, Quirks, Thinking
-from penguin_harness.llm.wire import WireProtocol
+
+if TYPE_CHECKING:
+    from penguin_harness.llm.wire import WireProtocol
 
 CLIENT_TYPES = ("openai_chat", "openai_responses", "anthropic", "gemini")
 """The wire protocols by name: each is the package beside this file that is called so."""

@@ -239,7 +239,7 @@ class Reply:
             raise TransportError("retryable", "timeout", f"only heartbeats arrived for {self._silence:.0f} s")
         chunk = await self._next_chunk(within)
         if self._reader is None:
-            self._reader = WholeBody() if chunk.lstrip()[:1] == b"{" else SseReader()
+            self._reader = WholeBody() if chunk.lstrip()[:1] in (b"{", b"[") else SseReader()
         if chunk:
             return self._reader.feed(chunk)
         self._ended = True

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct
 from msgspec.structs import replace
 
 from penguin_harness.contracts import Request
@@ -30,25 +30,34 @@ def _both(part: str, other: str = _UNTAKEN) -> re.Pattern[str]:
     return re.compile(rf"(?=.*{part})(?=.*{other})", re.IGNORECASE | re.DOTALL)
 
 
-_IMAGES = _both(r"(?:image|vision|multi-?modal)")
+_IMAGES = _both(r"(?:image|vision|multi-?modal)", rf"(?:{_UNTAKEN}|process|exceed|too (?:large|big)|corrupt)")
+"""Also an image that cannot be read: it would stand in every later request."""
 _REASONING = r"reasoning(?:_content|_details)?\b"
 _REASONING_MISSING = _both(
     _REASONING, r"(?:passed back|missing|must (?:be|have|contain)|required|cannot be (?:empty|bl))"
 )
 _REASONING_REFUSED = _both(r"(?:messages|reasoning_content|reasoning_details|input)\b.*reasoning")
+_SIGNATURES = _both(
+    r"(?:thought.{0,3}signature|signature`? in|encrypted.?content|redacted_thinking|thinking`? (?:or|blocks))",
+    r"(?:invalid|verif|corrupt|missing|cannot be modified|not found)",
+)
 _ROLES = re.compile(
     r"roles? must alternate|alternat\w+ (?:between )?(?:user|role)|consecutive (?:user|messages)"
     r"|user and assistant roles|system message must be (?:at the beginning|first)",
     re.IGNORECASE,
 )
-_EFFORT = _both(r"(?:reasoning_effort|reasoning\.effort|output_config|thinking(?:config|_budget|\b)|\breasoning\b)")
+_EFFORT = _both(
+    r"(?:reasoning_effort|reasoning\.effort|output_config|thinking(?:config|_budget|\b)|\breasoning\b|include_thoughts)",
+    rf"(?:{_UNTAKEN}|\binvalid\b|only enabled|only works)",
+)
 _ADAPTIVE = re.compile(r"adaptive", re.IGNORECASE)
 _COMPLETION_TOKENS = re.compile(r"max_tokens\b.*max_completion_tokens", re.IGNORECASE | re.DOTALL)
 _TOKENS = _both(r"max_completion_tokens")
 _USAGE = _both(r"(?:stream_options|include_usage)")
 _CACHE = _both(r"cache_control")
 _LIMIT = re.compile(
-    r"max\w*tokens\W.*?(?:>|less than or equal to|at most|maximum(?: \w+){0,6}|up to|<=|\[1, ?)\W*(\d[\d,]*)",
+    r"max\w*tokens\W.*?(?:from 1 \(inclusive\) to|>|<=|less than or equal to|at most|maximum(?: \w+){0,6}|up to"
+    r"|\[1, ?)\W*(\d[\d,]*)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -96,6 +105,14 @@ def _reasoning(endpoint: Endpoint, text: str, request: Request) -> Lesson | None
     return None
 
 
+def _signatures(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
+    """Another key's account, or a changed model behind the same name: what was signed before is worth nothing now."""
+    signed = any(isinstance(getattr(payload, "fidelity", UNSET), Raw) for payload in request.messages)
+    if endpoint.quirks.reasoning == "never" or not signed or not _SIGNATURES.search(text):
+        return None
+    return _taught(endpoint, "sent again without what earlier answers signed", reasoning="never")
+
+
 def _thinking(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
     """Budgets and words exclude each other on some models; else thinking is left to the model."""
     if not endpoint.quirks.thinking or request.thinking_level is None or not _EFFORT.search(text):
@@ -118,6 +135,7 @@ def _tokens_field(endpoint: Endpoint, text: str, request: Request) -> Lesson | N
 def _output_limit(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
     found = _LIMIT.search(text)
     limit = int(found[1].replace(",", "")) if found else 0
+    limit -= found is not None and text.startswith(" (exclusive)", found.end())
     if not limit or (endpoint.output_limit is not None and limit >= endpoint.output_limit):
         return None
     return Lesson(replace(endpoint, output_limit=limit), f"sent again with at most {limit} tokens of output")
@@ -141,4 +159,13 @@ def _shows_image(payload: CompletePayload) -> bool:
             return False
 
 
-_TEACHERS: tuple[Teach, ...] = (_tokens_field, _output_limit, _options, _images, _roles, _reasoning, _thinking)
+_TEACHERS: tuple[Teach, ...] = (
+    _tokens_field,
+    _output_limit,
+    _options,
+    _images,
+    _roles,
+    _signatures,
+    _reasoning,
+    _thinking,
+)

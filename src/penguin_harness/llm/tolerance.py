@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 from msgspec import Raw
@@ -14,11 +14,14 @@ from penguin_harness.omnimessage import clean
 
 T = TypeVar("T")
 
+_encode = msgspec.json.Encoder().encode
+
 
 def read_json(data: bytes) -> dict[str, Any]:
     """An event's object; {} for any other value. Raises TransportError when it is no JSON."""
     try:
-        value: object = json.loads(data.decode(errors="replace"), strict=False)
+        text = data.decode(errors="replace")
+        value: object = json.loads(text, strict=False, parse_float=_spelled, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise malformed(f"an event is no JSON ({error}): {data[:200].decode(errors='replace')}") from None
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
@@ -37,12 +40,36 @@ def with_raw(value: object, opaque: Collection[str]) -> object:
     match value:
         case dict():
             members = cast(dict[str, object], value).items()
-            return {name: _as_raw(sub) if name in opaque else with_raw(sub, opaque) for name, sub in members}
+            return {name: as_raw(sub) if name in opaque else with_raw(sub, opaque) for name, sub in members}
         case list():
             return [with_raw(item, opaque) for item in cast(list[object], value)]
+        case Raw():
+            return float(bytes(value))
         case _:
             return value
 
 
-def _as_raw(value: object) -> Raw:
-    return Raw(clean(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode())
+def _spelled(number: str) -> Raw:
+    """A number as it was written."""
+    return Raw(number.encode())
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def as_raw(value: object) -> Raw:
+    """What `read_json` read, as JSON again: numbers as they were written, half characters replaced."""
+    return Raw(_encode(_cleaned(value)))
+
+
+def _cleaned(value: object) -> object:
+    match value:
+        case dict():
+            return {clean(name): _cleaned(sub) for name, sub in cast(dict[str, object], value).items()}
+        case list():
+            return [_cleaned(item) for item in cast(list[object], value)]
+        case str():
+            return clean(value)
+        case _:
+            return value

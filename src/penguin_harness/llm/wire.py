@@ -62,8 +62,11 @@ class WireProtocol(Struct, frozen=True):
     """Where requests go."""
     headers: Callable[[Endpoint], dict[str, str]]
     """How the key is presented, and what else the vendor wants to see."""
-    messages: Callable[[Sequence[CompletePayload], Endpoint], Iterator[bytes]]
-    """The encoded messages of what one side says until the other one speaks; they grow at their end only."""
+    messages: Callable[[Sequence[CompletePayload], Sequence[CompletePayload], Endpoint], Iterator[bytes]]
+    """The encoded messages of what one side says until the other one speaks; they grow at their end only.
+
+    The second sequence is what the other side said right before.
+    """
     tools: Callable[[Sequence[ToolSchema], Endpoint], bytes]
     """The encoded tools, at least one."""
     body: Callable[[Request, Encoded, Endpoint], bytes]

@@ -14,7 +14,7 @@ from penguin_harness.contracts import Request
 from penguin_harness.llm.endpoint import Endpoint
 from penguin_harness.llm.gemini.generation import thinking_config
 from penguin_harness.llm.gemini.names import sent
-from penguin_harness.llm.gemini.outputs import named, response_parts
+from penguin_harness.llm.gemini.outputs import response_parts
 from penguin_harness.llm.gemini.parts import Part, Wire, model_parts, user_part
 from penguin_harness.llm.limits import output_limit
 from penguin_harness.llm.schemas import GEMINI, adapted
@@ -34,7 +34,7 @@ def body(request: Request, encoded: Encoded, endpoint: Endpoint) -> bytes:
     head.append(b'"contents":[')
     tail = _encode(_tail(request, endpoint))
     closing = b"]" if tail == b"{}" else b"],"
-    return b"".join((b"{", b",".join(head), named(encoded.messages, request.messages), closing, tail[1:]))
+    return b"".join((b"{", b",".join(head), encoded.messages, closing, tail[1:]))
 
 
 def _tail(request: Request, endpoint: Endpoint) -> Wire:
@@ -64,13 +64,13 @@ def _declaration(schema: ToolSchema) -> Wire:
     return {"name": name, "description": described, "parametersJsonSchema": adapted(schema.parameters, GEMINI)}
 
 
-def messages(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
-    """The encoded contents of what one side says."""
+def messages(run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+    """The encoded contents of what one side says; a response repeats the name of the call before it."""
     if run and run[0].role == "assistant":
         parts = model_parts(run, endpoint)
         said = [_content("model", parts)] if parts else []
     else:
-        said = [_content("user", parts) for parts in _user_side(run, endpoint)]
+        said = [_content("user", parts) for parts in _user_side(run, before, endpoint)]
     return map(_encode, said)
 
 
@@ -78,11 +78,13 @@ def _content(role: str, parts: Sequence[Part]) -> Wire:
     return {"role": role, "parts": parts}
 
 
-def _user_side(run: Sequence[CompletePayload], endpoint: Endpoint) -> list[list[Wire]]:
+def _user_side(
+    run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint
+) -> list[list[Wire]]:
     """All responses of a turn stand in the one content behind it."""
     outputs = [payload for payload in run if isinstance(payload, ToolCallOutput)]
     others = (payload for payload in run if not isinstance(payload, ToolCallOutput))
-    contents = [parts for parts in response_parts(outputs, endpoint) if parts]
+    contents = [parts for parts in response_parts(outputs, before, endpoint) if parts]
     contents += [[part] for payload in others if (part := user_part(payload, endpoint)) is not None]
     if endpoint.quirks.strict_roles and contents:
         return [[part for content in contents for part in content]]

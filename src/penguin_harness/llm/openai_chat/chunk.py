@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from penguin_harness.llm.failure import malformed
-from penguin_harness.llm.tolerance import fitted, read_json, with_raw
+from penguin_harness.llm.tolerance import as_raw, fitted, read_json, with_raw
 
 
 class Function(Struct, gc=False):
@@ -130,7 +129,7 @@ def _mend_call(call: object) -> object:
     match call:
         case {"function": {"arguments": dict() | list()}}:
             mended = cast(dict[str, dict[str, Any]], call)
-            arguments = json.dumps(mended["function"]["arguments"], ensure_ascii=False)
+            arguments = bytes(as_raw(mended["function"]["arguments"])).decode()
             return mended | {"function": mended["function"] | {"arguments": arguments}}
         case _:
             return call

@@ -93,7 +93,7 @@ def _tool(schema: ToolSchema) -> Wire:
     return {"type": "function", "function": function}
 
 
-def messages(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+def messages(run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
     """The encoded messages of what one side says."""
     said = _assistant(run, endpoint) if run and run[0].role == "assistant" else _user_side(run, endpoint)
     return map(_encode, said)

@@ -116,9 +116,9 @@ def decode(data: bytes) -> Event:
         return Event(error=fields.get("error"))
 
 
-def decode_item(raw: Raw | UnsetType) -> Item:
+def decode_item(raw: Raw) -> Item:
     """An output item; an empty one for any that is not read. Raises TransportError when it makes no sense."""
-    text = b"" if isinstance(raw, UnsetType) else clean_json(bytes(raw))
+    text = clean_json(bytes(raw))
     label = read(Raw(text), _kind)
     if label is None or label.type not in ITEMS:
         return Item()

@@ -22,7 +22,7 @@ BETWEEN = "\n\n"
 
 
 class OpenItem:
-    """The output item that is being said; of a type that is not read, it says nothing."""
+    """The output item that is being said: a message, a call or reasoning."""
 
     def __init__(self, kind: str, number: int, index: int | None, label: str | None) -> None:
         self.kind = kind
@@ -43,10 +43,8 @@ class OpenItem:
             case "function_call":
                 self._voice = voice
                 return CallDelta(self._number, piece)
-            case "reasoning":
-                return self._think(piece, voice, part)
             case _:
-                return None
+                return self._think(piece, voice, part)
 
     def first(self, item: Item, raw: Raw) -> Iterator[ModelDelta]:
         """What is known at its start."""
@@ -66,10 +64,8 @@ class OpenItem:
                 rest, fidelity = "" if self._voice else arguments_of(item), of_call(raw)
                 if rest or fidelity is not UNSET:
                     yield CallDelta(self._number, rest, fidelity=fidelity)
-            case "reasoning":
-                yield from self._thought(item, of_reasoning(raw))
             case _:
-                return
+                yield from self._thought(item, of_reasoning(raw))
 
     def _thought(self, item: Item, fidelity: ReasoningFidelity) -> Iterator[ModelDelta]:
         shown = parts_text(item.summary, BETWEEN) or parts_text(item.content, BETWEEN)

@@ -13,7 +13,6 @@ from penguin_harness.contracts import BlockEnd, ModelDelta, Outcome
 from penguin_harness.llm.failure import TransportError, malformed, of_event, read_loosely
 from penguin_harness.llm.openai_responses.events import (
     DELTAS,
-    ITEMS,
     Event,
     Response,
     decode,
@@ -27,8 +26,8 @@ from penguin_harness.llm.openai_responses.item import OpenItem
 from penguin_harness.llm.sse import Event as ServerEvent
 from penguin_harness.omnimessage import TokenCounts
 
-_FILTERED = "content_filter"
 _UNFINISHED = frozenset({"queued", "in_progress"})
+_NO_ITEM = Raw(b"{}")
 
 
 class EventReader:
@@ -98,12 +97,10 @@ class EventReader:
                 return Outcome("completed", usage=usage)
             case "completed":
                 return malformed("empty response (status completed)").outcome(usage)
-            case "content_filter" if self._has_content:
-                return Outcome("completed", None, f"the vendor stopped the answer ({_FILTERED})", usage)
-            case "content_filter":
-                return TransportError("fatal", "rejected", f"the vendor blocked the answer ({_FILTERED})").outcome(
-                    usage
-                )
+            case "content_filter" as reason if self._has_content:
+                return Outcome("completed", None, f"the vendor stopped the answer ({reason})", usage)
+            case "content_filter" as reason:
+                return TransportError("fatal", "rejected", f"the vendor blocked the answer ({reason})").outcome(usage)
             case reason:
                 text = f"the answer was cut by the output limit ({reason})"
                 return Outcome("completed", "output_limit", text, usage)
@@ -118,9 +115,9 @@ class EventReader:
         """All but the deltas: items begin and end, the answer ends."""
         match kind:
             case "response.output_item.added":
-                yield from self._begin(event.item, event.output_index)
+                yield from self._begin(_item_of(event), event.output_index)
             case "response.output_item.done":
-                yield from self._whole(event.item, event.output_index)
+                yield from self._whole(_item_of(event), event.output_index)
             case "response.completed" | "response.incomplete" | "response.failed":
                 yield from self._end(decode_response(event.response), kind.removeprefix("response."))
             case "error":
@@ -133,37 +130,34 @@ class EventReader:
             case _:
                 return
 
-    def _begin(self, raw: Raw | UnsetType, index: int | None) -> Iterator[ModelDelta]:
+    def _begin(self, raw: Raw, index: int | None) -> Iterator[ModelDelta]:
         item = decode_item(raw)
         yield from self._let_go(None)
-        self._item = self._new(item.type or "", index, item.id)
-        yield from self._produced(self._item, self._item.first(item, _given(raw)))
+        if item.type is not None:
+            self._item = self._new(item.type, index, item.id)
+            yield from self._produced(self._item, self._item.first(item, raw))
 
-    def _whole(self, raw: Raw | UnsetType, index: int | None) -> Iterator[ModelDelta]:
+    def _whole(self, raw: Raw, index: int | None) -> Iterator[ModelDelta]:
         """The item is whole, or cut: which of both, the next item or the end of the answer will say."""
         item = decode_item(raw)
-        if item.type not in ITEMS:
+        if item.type is None:
             return
-        known = self._known(item.type, index, item.id)
-        if known is None:
+        if self._known(item.type, index, item.id) is None:
             yield from self._begin(raw, index)
-            known = self._item
-        if known is None:
-            return
+        known = self._known(item.type, index, item.id) or self._new(item.type, index, item.id)
+        is_last = known is self._item
         yield from self._let_go(known)
-        was_open, self._item = self._item is known, known
-        touched = False
-        for delta in self._produced(known, known.last(item, _given(raw))):
-            touched = True
+        for delta in self._produced(known, known.last(item, raw)):
+            is_last = True
             yield delta
-        self._held = (was_open or touched) and item.status != "incomplete"
+        self._held = is_last and item.status != "incomplete"
 
     def _end(self, response: Response, status: str) -> Iterator[ModelDelta]:
         """The end of the answer; one of which nothing streamed is read here."""
         self._count(response)
         told = b"" if isinstance(response.error, UnsetType) else bytes(response.error)
         if status in ("failed", "cancelled") or told not in (b"", b"null"):
-            raise of_event(read_loosely(told) if told else f"the response was {status}")
+            raise of_event(read_loosely(told) if told else f"the provider gave no answer (status {status})")
         if status in _UNFINISHED:
             return
         for index, raw in enumerate(output_of(response) if self._item is None else ()):
@@ -181,10 +175,12 @@ class EventReader:
         return item
 
     def _known(self, kind: str, index: int | None, label: str | None) -> OpenItem | None:
+        """By id, else by place, else the one that is being said."""
         for key in (label, index):
             if key is not None and (found := self._open.get(key)) is not None and found.kind == kind:
                 return found
-        return None
+        item = self._item
+        return item if index is None and item is not None and item.kind == kind and not self._held else None
 
     def _new(self, kind: str, index: int | None, label: str | None) -> OpenItem:
         item = OpenItem(kind, self._begun, index, label)
@@ -219,5 +215,5 @@ def _part(event: Event) -> int | None:
     return event.content_index if event.summary_index is None else event.summary_index
 
 
-def _given(raw: Raw | UnsetType) -> Raw:
-    return Raw(b"{}") if isinstance(raw, UnsetType) else raw
+def _item_of(event: Event) -> Raw:
+    return _NO_ITEM if isinstance(event.item, UnsetType) else event.item

@@ -71,7 +71,7 @@ def _tool(schema: ToolSchema) -> Wire:
     return {"type": "function", **named, "strict": False}
 
 
-def messages(run: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
+def messages(run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
     """The encoded items of what one side says."""
     said = assistant_items(run, endpoint) if run and run[0].role == "assistant" else _user_side(run, endpoint)
     return map(_encode, said)
