@@ -12,6 +12,7 @@ from penguin_harness.contracts import ModelRef, Request
 from penguin_harness.llm.endpoint import Endpoint, Quirks, Thinking
 from penguin_harness.llm.failure import TransportError
 from penguin_harness.llm.learning import learn
+from penguin_harness.llm.opacity import unsigned
 from penguin_harness.omnimessage import ImageUrl, InlineData, Text, ToolCall, ToolCallOutput
 from penguin_harness.omnimessage import Thinking as Thinking_
 
@@ -72,11 +73,6 @@ WORDINGS: list[tuple[str, dict[str, Any]]] = [
     ("Unable to extract include_thoughts: it is only enabled when thinking is enabled.", {"thinking": False}),
     ("Unable to process input image. Please retry or report the issue.", {"images": False}),
     ("messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 6 MB > 5 MB", {"images": False}),
-    ("messages.1.content.0: Invalid `signature` in `thinking` block", {"reasoning": "never"}),
-    ("messages.1.content.0: Invalid `data` in `redacted_thinking` block", {"reasoning": "never"}),
-    ("The encrypted content for item rs_1 could not be verified. Reason: another organization", {"reasoning": "never"}),
-    ("Invalid thought signature.", {"reasoning": "never"}),
-    ("Function call is missing a thought_signature in functionCall parts.", {"reasoning": "never"}),
 ]
 
 
@@ -162,6 +158,23 @@ def test_contradicting_refusals_come_to_an_end() -> None:
             endpoint = lesson.endpoint
             learnt.append(lesson.note)
     assert len(learnt) <= 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
+        "The encrypted content for item rs_1 could not be verified. Reason: another organization",
+        "Invalid thought signature.",
+        "Function call is missing a thought_signature in functionCall parts.",
+    ],
+)
+def test_signatures_that_count_no_more_are_not_sent_again(message: str) -> None:
+    lesson = learn(ENDPOINT, refused(message), SEEING)
+    assert lesson is not None
+    assert (lesson.unsigned, lesson.endpoint) == (True, ENDPOINT)
+    assert learn(ENDPOINT, refused(message), replace(SEEING, messages=tuple(map(unsigned, SEEING.messages)))) is None
 
 
 def test_only_definitive_refusals_teach() -> None:

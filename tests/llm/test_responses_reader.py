@@ -197,6 +197,7 @@ def test_b019_interleaved_fragments_belong_to_their_calls() -> None:
     chunks = [added(n, **call("f", call_id=f"c{n}")) for n in (0, 1)]
     chunks += [arguments('{"t":', 0), arguments('{"t":', 1), arguments('"A"}', 0), arguments('"B"}', 1)]
     chunks += [done(n, **call("f", call_id=f"c{n}")) for n in (0, 1)]
+    assert [one for one in read(*chunks, cut()) if isinstance(one, BlockEnd)] == []
     assert segments(*chunks, end()) == [
         ToolCall("assistant", "f", '{"t":"A"}', "c0"),
         ToolCall("assistant", "f", '{"t":"B"}', "c1"),

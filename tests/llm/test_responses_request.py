@@ -192,7 +192,7 @@ def test_b026_blank_text_is_never_sent() -> None:
         wire_call("a"),
         wire_output("[no output]"),
     ]
-    assert items(user("hi"), said(" "), user("again")) == [wire_user("hi"), wire_user("again")]
+    assert items(user("hi"), said(" "), user("\u200b"), user("again")) == [wire_user("hi"), wire_user("again")]
 
 
 @pytest.mark.parametrize(

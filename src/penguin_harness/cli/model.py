@@ -21,20 +21,11 @@ from penguin_harness.models import REPLAY, open_model
 from penguin_harness.state.config import Default, Model, ProjectConfig, load_config, save_config
 from penguin_harness.state.paths import agent_paths
 
-app = App(name="model", help="Add, list, test and remove models.")
-app.command("penguin_harness.cli.model_probe:probe_model", name="test", help="Ask a model for a word.")
-
-
-class Listed(Struct, frozen=True):
-    """What the list says about a model; of its key, only the place."""
-
-    provider: str
-    model_id: str
-    is_default: bool
-    key: str
-    base_url: str | None
-    context_window: int | None
-    client_type: str | None
+app = App(name="model", help="Add, list, test, detect and remove models.")
+_HERE = "penguin_harness.cli"
+app.command(f"{_HERE}.model_list:list_models", name="list", help="List the models, or what a provider serves.")
+app.command(f"{_HERE}.model_probe:probe_model", name="test", help="Try a model: what of it works, step by step.")
+app.command(f"{_HERE}.model_detect:detect_protocols", name="detect", help="Ask an address which protocols it speaks.")
 
 
 @app.command
@@ -42,10 +33,11 @@ def add(
     provider: str,
     model_id: str,
     *,
-    base_url: Annotated[str | None, Parameter(help="Where the provider is reached.")] = None,
+    base_url: BaseUrl = None,
     context_window: Annotated[int | None, Parameter(help="Tokens that fit in a request and its answer.")] = None,
-    client_type: Annotated[str | None, Parameter(help="The wire protocol.")] = None,
-    api_key_stdin: Annotated[bool, Parameter(negative="", help="Read the key from standard input.")] = False,
+    client_type: ClientType = None,
+    detect: Annotated[bool, Parameter(negative="", help="Ask the address which protocol it speaks.")] = False,
+    api_key_stdin: KeyOnStdin = False,
     default: Annotated[bool, Parameter(negative="", help="Make it the model of sessions that name none.")] = False,
 ) -> None:
     """Add a model, or change one. On a terminal its key is asked for, and not shown."""
@@ -55,6 +47,8 @@ def add(
     key = _key(provider, asked=api_key_stdin) or (known.api_key if known else None)
     model = Model(provider, model_id, base_url, client_type, context_window, key)
     _require_usable(model)
+    if detect:
+        model = asyncio.run(_detected(model))
     config = config.add(model)
     if default:
         config = ProjectConfig(Default(provider, model_id), config.models)
@@ -62,23 +56,10 @@ def add(
     is_default = config.default == Default(provider, model_id)
     where = key_source(model)
     _say(f"{model.name} is stored{', and is the default' if is_default else ''}; key: {where}")
-
-
-@app.command(name="list")
-def list_models(*, as_json: Json = False) -> None:
-    """List the models. Keys are never shown, only where they come from."""
-    config = load_config(agent_paths().config)
-    listed = [_listed(model, config) for model in all_models(config)]
-    if as_json:
-        sys.stdout.write(f"{msgspec.json.format(msgspec.json.encode(listed)).decode()}\n")
-        return
-    if not listed:
-        _say(f"No models yet. Add one: penguin model add PROVIDER MODEL_ID, with a provider of {', '.join(presets())}.")
-        return
-    screen = screen_for(sys.stdout)
-    head: list[Line] = [[Span(name, "dim")] for name in ("", "provider", "model", "window", "key", "address")]
-    screen.lines(aligned([head, *map(_row, listed)], screen.width))
-    screen.close()
+    if detect:
+        _say(f"it is reached at {model.base_url} by {model.client_type}")
+    elif client_type is None and (preset := presets()[provider]).base_url is None:
+        _say(f"client type: {preset.client_type} is assumed; --detect asks, --client-type says it")
 
 
 @app.command(name="default")
@@ -116,13 +97,18 @@ def key_source(model: Model) -> str:
     return f"missing ({names})" if preset.key_required else "none"
 
 
+def read_key() -> str:
+    """The key on standard input. Raises ConfigError without one."""
+    key = sys.stdin.readline().strip() if sys.stdin else ""
+    if not key:
+        raise ConfigError("--api-key-stdin: there is no key on standard input")
+    return key
+
+
 def _key(provider: str, *, asked: bool) -> str | None:
     """A key from standard input or a hidden prompt; never from the command line, which others can read."""
     if asked:
-        key = sys.stdin.readline().strip() if sys.stdin else ""
-        if not key:
-            raise ConfigError("--api-key-stdin: there is no key on standard input")
-        return key
+        return read_key()
     if provider == REPLAY or not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     import getpass  # only who is asked pays for it
@@ -141,31 +127,6 @@ def all_models(config: ProjectConfig) -> list[Model]:
     """The configured models, the default among them even when nothing else is stored of it."""
     default = config.default_model()
     return [*config.models, *([default] if default is not None and default not in config.models else [])]
-
-
-def _listed(model: Model, config: ProjectConfig) -> Listed:
-    preset = presets().get(model.provider)
-    return Listed(
-        model.provider,
-        model.model_id,
-        config.default == Default(model.provider, model.model_id),
-        key_source(model),
-        model.base_url or (preset.base_url if preset else None),
-        model.context_window or (preset.window(model.model_id) if preset else None),
-        model.client_type or (preset.client_type if preset else None),
-    )
-
-
-def _row(listed: Listed) -> list[Line]:
-    missing = listed.key.startswith("missing")
-    return [
-        [Span("*" if listed.is_default else " ", "bold green")],
-        [Span(one_line(listed.provider))],
-        [Span(one_line(listed.model_id), "bold")],
-        [Span(f"{listed.context_window:,}" if listed.context_window else "?", "dim")],
-        [Span(listed.key, "red" if missing else "")],
-        [Span(one_line(listed.base_url or ""), "dim")],
-    ]
 
 
 def _say(text: str) -> None:

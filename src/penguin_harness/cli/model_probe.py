@@ -1,104 +1,102 @@
-"""`penguin model test`: one tiny request, told step by step."""
+"""`penguin model test`: what of a model works, step by step."""
 
 from __future__ import annotations
 
 import sys
-import time
-from typing import Literal, TypeAlias
+from typing import Annotated
 
-from msgspec import Raw, Struct
+import msgspec
+from cyclopts import Parameter
 
 from penguin_harness.cli.console import DONE, FAILED
-from penguin_harness.cli.explain import explain
-from penguin_harness.cli.terminal.flow import Flow
+from penguin_harness.cli.model import read_key
+from penguin_harness.cli.model_checks import Tried, checks
+from penguin_harness.cli.model_step import STEPS, Step
+from penguin_harness.cli.options import Json
 from penguin_harness.cli.terminal.neutral import neutral, one_line
-from penguin_harness.cli.terminal.screen import screen_for
-from penguin_harness.cli.terminal.spans import Line, Span
-from penguin_harness.contracts import Model, Outcome, Request
+from penguin_harness.cli.terminal.prose import put_line
+from penguin_harness.cli.terminal.screen import Screen, screen_for
+from penguin_harness.cli.terminal.spans import Span
+from penguin_harness.contracts import ModelRef
+from penguin_harness.llm.catalog import facts
 from penguin_harness.models import choose_model, open_model
-from penguin_harness.omnimessage import Text, ToolSchema
-from penguin_harness.state.config import load_config
+from penguin_harness.state.config import Model, load_config
 from penguin_harness.state.paths import agent_paths
 
-_PARAMETERS = Raw(b'{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}')
-_REQUEST = Request(
-    "You answer in one word.",
-    (Text("user", "Say: pong"),),
-    (ToolSchema("note_word", "Notes a word down. Not needed now.", _PARAMETERS),),
-)
-
-Mark: TypeAlias = Literal["✓", "✗", "-"]
 _STYLES = {"✓": "green", "✗": "red", "-": "dim"}
-_STEPS = ("reachable", "authorised", "takes tools", "streams", "usage reported")
-_PASSED = {"auth": 1, "rejected": 2, "unsupported": 2, "malformed": 3}
-"""Steps that are behind a request which failed like this before anything came."""
+_WIDTH = max(map(len, STEPS))
 
 
-class Step(Struct):
-    """One thing that a session needs of a model."""
+async def probe_model(
+    provider: str | None = None,
+    model_id: str | None = None,
+    *,
+    base_url: Annotated[str | None, Parameter(help="Where the provider is reached.")] = None,
+    client_type: Annotated[str | None, Parameter(help="The wire protocol.")] = None,
+    api_key_stdin: Annotated[bool, Parameter(negative="", help="Read the key from standard input.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Try a model with a few small requests, and say what works: streaming, tools, images, thinking.
 
-    name: str
-    mark: Mark = "-"
-    note: str = ""
-
-
-async def probe_model(provider: str | None = None, model_id: str | None = None) -> int:
-    """Ask a model for a word, with a tool on offer, and say how far it comes: reachable, authorised, streams, usage."""
-    choice = choose_model(load_config(agent_paths().config), provider=provider, model_id=model_id)
-    model = open_model(choice)
-    screen = screen_for(sys.stdout)
-    screen.lines([[Span(one_line(choice.name), "bold")]])
-    screen.flush()
+    The exit code is 0 when a session would work. Without names the default model is tried.
+    """
+    choice = choose_model(
+        load_config(agent_paths().config),
+        provider=provider,
+        model_id=model_id,
+        base_url=base_url,
+        client_type=client_type,
+        api_key=read_key() if api_key_stdin else None,
+    )
+    tried = _tried(choice)
+    screen = None if as_json else screen_for(sys.stdout)
+    if screen is not None:
+        screen.lines([[Span(one_line(choice.name), "bold")]])
+        screen.flush()
+    steps: list[Step] = []
     try:
-        steps, outcome = await probe(model)
+        async for step in checks(tried):
+            steps.append(step)
+            if screen is not None:
+                _show(screen, step)
     finally:
-        await model.aclose()
-    screen.lines([_line(step) for step in steps])
-    if outcome.status != "completed":
-        flow = Flow(screen)
-        flow.put(neutral(f"{outcome.error_message or ''}\n"))
-        flow.put(explain(outcome.error_code).then, "dim")
-        flow.close()
-    screen.close()
-    return DONE if outcome.status == "completed" else FAILED
-
-
-async def probe(model: Model) -> tuple[list[Step], Outcome]:
-    """Send the request and judge the answer."""
-    begun = time.monotonic()
-    first = 0.0
-    pieces = 0
-    outcome = Outcome("retryable", "malformed", "the stream stopped without an end")
-    async for item in model.stream(_REQUEST):
-        if isinstance(item, Outcome):
-            outcome = item
-        else:
-            pieces += 1
-            first = first or time.monotonic() - begun
-    return _judged(outcome, pieces, first, time.monotonic() - begun), outcome
-
-
-def _judged(outcome: Outcome, pieces: int, first: float, total: float) -> list[Step]:
-    steps = [Step(name) for name in _STEPS]
-    reachable, _, _, streams, usage = steps
-    completed = outcome.status == "completed"
-    passed = len(steps) if completed else 3 if pieces else _PASSED.get(outcome.error_code or "", 0)
-    for step in steps[:passed]:
-        step.mark = "✓"
-    if not completed:
-        steps[passed].mark = "✗"
-        steps[passed].note = f"{explain(outcome.error_code).what} ({outcome.error_code})"
-        return steps
-    reachable.note = f"first piece after {first:.2f} s" if pieces else ""
-    streams.note = f"{pieces} piece{'' if pieces == 1 else 's'} in {total:.2f} s"
-    if outcome.usage is None:
-        usage.mark, usage.note = "-", "no; the harness estimates"
+        await tried.model.aclose()
+    works = not any(step.rules_out for step in steps)
+    if screen is not None:
+        put_line(screen, [Span(_verdict(steps, works=works), "bold")])
+        screen.close()
     else:
-        usage.note = f"{outcome.usage.total:,} tokens"
-    return steps
+        report = msgspec.json.encode({"works": works, "steps": steps})
+        sys.stdout.write(f"{msgspec.json.format(report).decode()}\n")
+    return DONE if works else FAILED
 
 
-def _line(step: Step) -> Line:
-    note = [Span("  "), Span(step.note, "dim")] if step.note else []
-    width = max(map(len, _STEPS)) if step.note else 0
-    return [Span(f"{step.mark} ", _STYLES[step.mark]), Span(f"{step.name:<{width}}"), *note]
+def _tried(choice: Model) -> Tried:
+    """The model, and what configuration and catalogue say of it."""
+    known = facts(ModelRef(choice.provider, choice.model_id))
+    return Tried(
+        open_model(choice),
+        choice.vision if choice.vision is not None or known is None else known.vision,
+        known is None or known.thinking_kind != "none",
+        choice.output_limit or (known.output_limit if known else None),
+    )
+
+
+def _show(screen: Screen, step: Step) -> None:
+    mark = Span(f"{step.mark} ", _STYLES[step.mark])
+    note = [Span(f"{step.name:<{_WIDTH}}  "), Span(step.note, "" if step.failed else "dim")]
+    screen.lines([[mark, *(note if step.note else [Span(step.name)])]], whole=True)
+    for lesson in step.learnt:
+        put_line(screen, [Span(f"  learnt: {neutral(lesson)}", "cyan")], margin=4)
+    if step.words:
+        put_line(screen, [Span(f"  {one_line(step.words)}")], margin=4)
+    if step.way_out:
+        put_line(screen, [Span(f"  {step.way_out}", "dim")], margin=4)
+    screen.flush()
+
+
+def _verdict(steps: list[Step], *, works: bool) -> str:
+    failed = [step.name for step in steps if step.failed]
+    if not works:
+        return f"no session works with it: {failed[-1]}"
+    return f"a session works, but not: {', '.join(failed)}" if failed else "a session works"

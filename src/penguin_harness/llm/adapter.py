@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 
+from msgspec.structs import replace
+
 from penguin_harness.contracts import ModelItem, ModelRef, Outcome, Request
 from penguin_harness.llm.conversation import Conversation
 from penguin_harness.llm.endpoint import Endpoint
 from penguin_harness.llm.failure import TransportError, of_exception
 from penguin_harness.llm.http import Reply, Transport
 from penguin_harness.llm.learning import learn
+from penguin_harness.llm.opacity import unsigned
 from penguin_harness.llm.sse import Event
 from penguin_harness.llm.wire import AnswerReader, WireProtocol
 from penguin_harness.omnimessage import CompletePayload
@@ -36,6 +39,8 @@ class Adapter:
         )
         self._conversations: dict[int, Conversation] = {}
         self._learnt: list[str] = []
+        self._stale: list[tuple[CompletePayload, int]] = []
+        """Conversations, by their first payload, and how many messages of each go out without signatures."""
 
     @property
     def ref(self) -> ModelRef:
@@ -54,6 +59,7 @@ class Adapter:
 
     async def stream(self, request: Request) -> AsyncGenerator[ModelItem, None]:
         """Deltas as they arrive, then one Outcome. Closing the generator closes the connection at once."""
+        request = self._without_stale_signatures(request)
         reader = self._protocol.reader()
         try:
             async with self._transport.post(self.body(request)) as reply:
@@ -94,8 +100,17 @@ class Adapter:
         self._endpoint = lesson.endpoint
         self._learnt.append(lesson.note)
         self._conversations.clear()
+        if lesson.unsigned:
+            self._stale.append((request.messages[0], len(request.messages)))
         message = f"{lesson.note}, since the endpoint refused the request: {failure.message}"
         return TransportError("retryable", failure.code, message, retry_after_ms=0).outcome(reader.usage())
+
+    def _without_stale_signatures(self, request: Request) -> Request:
+        for first, count in reversed(self._stale):
+            if request.messages and request.messages[0] is first:
+                stale, rest = request.messages[:count], request.messages[count:]
+                return replace(request, messages=(*map(unsigned, stale), *rest))
+        return request
 
     def _conversation(self, request: Request) -> Conversation:
         """A conversation is known by its first payload, which the cache keeps alive with all others."""

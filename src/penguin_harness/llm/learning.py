@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import Struct
 from msgspec.structs import replace
 
 from penguin_harness.contracts import Request
 from penguin_harness.llm.endpoint import Endpoint, Thinking
 from penguin_harness.llm.failure import TransportError
+from penguin_harness.llm.opacity import is_signed
 from penguin_harness.omnimessage import CompletePayload, ImageUrl, InlineData, ToolCallOutput
 
 _UNTAKEN = (
@@ -67,6 +68,8 @@ class Lesson(Struct, frozen=True):
 
     endpoint: Endpoint
     note: str
+    unsigned: bool = False
+    """Whether all that the conversation holds so far goes out without what its model signed."""
 
 
 Teach: TypeAlias = Callable[[Endpoint, str, Request], Lesson | None]
@@ -77,7 +80,8 @@ def learn(endpoint: Endpoint, failure: TransportError, request: Request, learnt:
     if failure.status != "fatal" or failure.code != "rejected" or failure.overflow:
         return None
     lessons = (teach(endpoint, failure.message, request) for teach in _TEACHERS)
-    return next((lesson for lesson in lessons if lesson is not None and lesson.note not in learnt), None)
+    fresh = (lesson for lesson in lessons if lesson and (lesson.unsigned or lesson.note not in learnt))
+    return next(fresh, None)
 
 
 def _taught(endpoint: Endpoint, note: str, **quirks: object) -> Lesson:
@@ -107,15 +111,15 @@ def _reasoning(endpoint: Endpoint, text: str, request: Request) -> Lesson | None
 
 def _signatures(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
     """Another key's account, or a changed model behind the same name: what was signed before is worth nothing now."""
-    signed = any(isinstance(getattr(payload, "fidelity", UNSET), Raw) for payload in request.messages)
-    if endpoint.quirks.reasoning == "never" or not signed or not _SIGNATURES.search(text):
+    if not _SIGNATURES.search(text) or not any(map(is_signed, request.messages)):
         return None
-    return _taught(endpoint, "sent again without what earlier answers signed", reasoning="never")
+    return Lesson(endpoint, "sent again without what earlier answers signed", unsigned=True)
 
 
 def _thinking(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
     """Budgets and words exclude each other on some models; else thinking is left to the model."""
-    if not endpoint.quirks.thinking or request.thinking_level is None or not _EFFORT.search(text):
+    is_about = _EFFORT.search(text) and not _SIGNATURES.search(text)
+    if not endpoint.quirks.thinking or request.thinking_level is None or not is_about:
         return None
     if _ADAPTIVE.search(text) and endpoint.thinking.kind in (None, "budget", "adaptive"):
         kind = "budget" if endpoint.thinking.kind == "adaptive" else "adaptive"

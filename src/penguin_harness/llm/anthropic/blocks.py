@@ -38,10 +38,8 @@ def call_id(tool_call_id: str) -> str:
     return fitting_id(tool_call_id, _UNFIT_ID, _LONGEST_ID)
 
 
-def assistant_blocks(run: Sequence[CompletePayload], endpoint: Endpoint) -> list[Block]:
+def assistant_blocks(run: Sequence[CompletePayload]) -> list[Block]:
     """What the model said, in its order; a message does not end in thinking."""
-    if endpoint.quirks.reasoning == "never":
-        run = [payload for payload in run if not isinstance(payload, Thinking)]
     blocks: list[Block] = []
     length = 0
     for payload in run:

@@ -83,7 +83,7 @@ def _thinking(request: Request, level: ThinkingLevel, endpoint: Endpoint, limit:
         case "budget" | None:
             wanted = (control.levels or BUDGETS).get(level)
             budget = min(wanted if isinstance(wanted, int) else 0, limit - LEFT_FOR_ANSWER)
-            if budget < LEAST_BUDGET or not _may_think(request.messages, endpoint):
+            if budget < LEAST_BUDGET or not _may_think(request.messages):
                 return {}
             return {"thinking": {"type": "enabled", "budget_tokens": budget}}
         case "effort" | "level":
@@ -95,7 +95,7 @@ def _thinking(request: Request, level: ThinkingLevel, endpoint: Endpoint, limit:
             return {}
 
 
-def _may_think(messages: Sequence[CompletePayload], endpoint: Endpoint) -> bool:
+def _may_think(messages: Sequence[CompletePayload]) -> bool:
     """Whether thinking can be on: a loop of calls that goes on must have begun with thinking that can be sent back."""
     first: CompletePayload | None = None
     for payload in reversed(messages):
@@ -104,10 +104,7 @@ def _may_think(messages: Sequence[CompletePayload], endpoint: Endpoint) -> bool:
         elif first is not None and not isinstance(payload, ToolCallOutput):
             break
     in_a_loop = any(isinstance(payload, ToolCallOutput) for payload in _last_input(messages))
-    if not in_a_loop:
-        return True
-    returns = endpoint.quirks.reasoning != "never"
-    return returns and isinstance(first, Thinking) and read_thinking(first) is not None
+    return not in_a_loop or (isinstance(first, Thinking) and read_thinking(first) is not None)
 
 
 def _last_input(messages: Sequence[CompletePayload]) -> Iterator[CompletePayload]:
@@ -136,7 +133,7 @@ def _remembered(history: Sequence[CompletePayload]) -> bytes | None:
 def messages(run: Sequence[CompletePayload], before: Sequence[CompletePayload], endpoint: Endpoint) -> Iterator[bytes]:
     """The encoded messages of what one side says."""
     if run and run[0].role == "assistant":
-        blocks = assistant_blocks(run, endpoint)
+        blocks = assistant_blocks(run)
         said = [{"role": "assistant", "content": blocks}] if blocks else []
     else:
         said = [{"role": "user", "content": content} for content in _user_side(run, endpoint)]

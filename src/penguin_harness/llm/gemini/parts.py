@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from msgspec import UNSET, Raw
-from msgspec.structs import replace
 
 from penguin_harness.llm.arguments import object_json
 from penguin_harness.llm.endpoint import Endpoint
-from penguin_harness.llm.gemini.fidelity import SIGNATURE, PartFidelity, of_part, read_part
+from penguin_harness.llm.gemini.fidelity import SIGNATURE, PartFidelity, read_part
 from penguin_harness.llm.gemini.generation import is_older
 from penguin_harness.llm.gemini.names import sent
 from penguin_harness.llm.images import data_of
@@ -49,26 +48,13 @@ def model_parts(run: Sequence[CompletePayload], endpoint: Endpoint) -> list[Part
     """What the model said, part by part as it came; nothing when that is thoughts alone."""
     parts: list[Part] = []
     speaks = False
-    unsigned = endpoint.quirks.reasoning == "never"
     for payload in run:
-        for part in _model_part(_unsigned(payload) if unsigned else payload, endpoint):
+        for part in _model_part(payload, endpoint):
             parts.append(part)
             speaks = speaks or not isinstance(payload, Thinking | InlineThinking)
     if not is_older(endpoint):
         _sign_first_call(parts)
     return parts if speaks else []
-
-
-def _unsigned(payload: CompletePayload) -> CompletePayload:
-    """The payload without what its model signed."""
-    match payload:
-        case ToolCall():
-            own = read_part(payload)
-            return replace(payload, fidelity=UNSET if own is None else of_part({}, content=own.content))
-        case Text() | Thinking() | InlineData() | InlineThinking():
-            return replace(payload, fidelity=UNSET)
-        case _:
-            return payload
 
 
 def _sign_first_call(parts: Sequence[Part]) -> None:

@@ -30,6 +30,7 @@ class OpenItem:
         self.label = label
         """The id under which events name it; some servers give every event another one."""
         self._number = number
+        self._announced = False
         self._said: list[str] = []
         self._voice = ""
         self._part: int | None = None
@@ -48,11 +49,14 @@ class OpenItem:
 
     def first(self, item: Item, raw: Raw) -> Iterator[ModelDelta]:
         """What is known at its start."""
+        self._announced = True
         if self.kind == "function_call":
             yield CallDelta(self._number, "", item.call_id or item.id or None, item.name or None, of_call(raw))
 
     def last(self, item: Item, raw: Raw) -> Iterator[ModelDelta]:
         """What is known at its end: what did not stream, and what must be remembered."""
+        if not self._announced:
+            yield from self.first(item, raw)
         match self.kind:
             case "message":
                 text = "".join(self._said)

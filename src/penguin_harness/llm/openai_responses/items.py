@@ -20,6 +20,7 @@ from penguin_harness.omnimessage import (
     Thinking,
     ToolCall,
     ToolCallOutput,
+    is_blank,
 )
 
 Wire: TypeAlias = dict[str, Any]
@@ -51,7 +52,7 @@ def assistant_items(run: Sequence[CompletePayload], endpoint: Endpoint) -> list[
 def _assistant_item(payload: CompletePayload, endpoint: Endpoint) -> Wire | None:
     match payload:
         case Text():
-            return _said(payload.text) | _kept(payload) if payload.text.strip() else None
+            return None if is_blank(payload.text) else _said(payload.text) | _kept(payload)
         case Thinking():
             return _reasoning(payload, endpoint)
         case ToolCall(name=name, arguments=arguments, tool_call_id=its_id):
@@ -97,7 +98,7 @@ def user_part(payload: CompletePayload, endpoint: Endpoint) -> Wire | None:
     """What the user says or shows; None for a blank text."""
     match payload:
         case Text():
-            return _text(payload.text) if payload.text.strip() else None
+            return None if is_blank(payload.text) else _text(payload.text)
         case ImageUrl():
             return _image(payload.image_url) if endpoint.quirks.images else _text(NO_IMAGE)
         case InlineData() if payload.mime_type.startswith("image/"):

@@ -142,8 +142,6 @@ class EventReader:
         item = decode_item(raw)
         if item.type is None:
             return
-        if self._known(item.type, index, item.id) is None:
-            yield from self._begin(raw, index)
         known = self._known(item.type, index, item.id) or self._new(item.type, index, item.id)
         is_last = known is self._item
         yield from self._let_go(known)
