@@ -53,7 +53,7 @@ def stop(index: int) -> bytes:
     return event("content_block_stop", index=index)
 
 
-def end(reason: str | None = "end_turn", **usage: int | None) -> bytes:
+def end(reason: str | None = "end_turn", /, **usage: int | None) -> bytes:
     return event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage=usage)
 
 

@@ -291,18 +291,24 @@ steps = st.sampled_from(["user", "image", "text", "think", "calls", "blank"])
 
 def conversation(kinds: Sequence[str]) -> list[list[CompletePayload]]:
     """Steps that each end a turn's input, as requests do."""
-    made: dict[str, Any] = {
-        "user": lambda n: [user(f"u{n}")],
-        "image": lambda n: [ImageUrl("user", f"https://example.com/{n}")],
-        "text": lambda n: [said(f"t{n}"), user("next")],
-        "think": lambda n: [thought(f"h{n}"), said("x"), user("next")],
-        "calls": lambda n: [
-            *(calls("f", "{}", f"{n}{one}") for one in "ab"),
-            *(output("r", f"{n}{one}", (PNG,)) for one in "ab"),
-        ],
-        "blank": lambda n: [said(" "), user(" ")],
-    }
-    return [made[kind](number) for number, kind in enumerate(kinds)]
+    made: list[list[CompletePayload]] = []
+    for n, kind in enumerate(kinds):
+        match kind:
+            case "user":
+                made.append([user(f"u{n}")])
+            case "image":
+                made.append([ImageUrl("user", f"https://example.com/{n}")])
+            case "text":
+                made.append([said(f"t{n}"), user("next")])
+            case "think":
+                made.append([thought(f"h{n}"), said("x"), user("next")])
+            case "calls":
+                ids = [f"{n}{one}" for one in "ab"]
+                outputs = [output("r", one, (PNG,)) for one in ids]
+                made.append([*(calls("f", "{}", one) for one in ids), *outputs])
+            case _:
+                made.append([said(" "), user(" ")])
+    return made
 
 
 @given(st.lists(steps, min_size=1, max_size=12))

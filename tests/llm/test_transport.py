@@ -7,7 +7,7 @@ import os
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -57,11 +57,11 @@ def authority() -> trustme.CA:
 
 
 @asynccontextmanager
-async def https(authority: trustme.CA) -> AsyncIterator[tuple[RawServer, int]]:
+async def https(authority: trustme.CA) -> AsyncGenerator[tuple[RawServer, int]]:
     """The raw server behind TLS, and its port."""
     raw = RawServer()
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("localhost", HOST).configure_cert(context)
+    authority.issue_cert("localhost", HOST).configure_cert(context)  # pyright: ignore[reportUnknownMemberType]
     listening = await asyncio.start_server(raw._connected, "127.0.0.1", 0, ssl=context)  # pyright: ignore[reportPrivateUsage]
     try:
         yield raw, listening.sockets[0].getsockname()[1]
@@ -112,7 +112,7 @@ async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None
 
 
 @asynccontextmanager
-async def proxy(target: int) -> AsyncIterator[tuple[Proxy, str]]:
+async def proxy(target: int) -> AsyncGenerator[tuple[Proxy, str]]:
     one = Proxy(target)
     listening = await asyncio.start_server(one.serve, "127.0.0.1", 0)
     try:

@@ -54,12 +54,12 @@ class Dialect(Struct, frozen=True):
 
     def model(self, double: Double, *, model: str = MODEL, **options: Any) -> Model:
         """The model itself; the caller closes it, or the session that it is given to."""
-        reach = self.reach(double, model=model)
-        return create_model(ModelRef(reach.pop("provider"), reach.pop("model_id")), **reach, environ={}, **options)
+        reach: dict[str, Any] = self.reach(double, model=model) | options
+        return create_model(ModelRef(reach.pop("provider"), reach.pop("model_id")), **reach, environ={})
 
 
-def _chat(**demands: Any) -> Endpoint:
-    return Endpoint(**{"reasoning_fields": ("reasoning_content",), **demands})
+def _chat(*, reasoning_fields: tuple[str, ...] = ("reasoning_content",), **demands: Any) -> Endpoint:
+    return Endpoint(reasoning_fields=reasoning_fields, **demands)
 
 
 CHAT = Dialect("openai_chat", chat, _chat, "messages")

@@ -76,18 +76,10 @@ async def test_a_refused_key_ends_the_run_and_is_never_shown(
 
 async def test_a_wrong_key_is_refused_as_the_vendor_refuses_it(dialect: Dialect, double: Double) -> None:
     double.load(dialect.script(dialect.build.reply("never")))
-    outcome = await asked(_with_key(dialect, double, "sk-wrong-key-0000"))
+    outcome = await asked(dialect.model(double, api_key="sk-wrong-key-0000"))
     assert (outcome.status, outcome.error_code) == ("fatal", "auth")
     assert "sk-wrong-key-0000" not in (outcome.error_message or "")
     assert double.refusals()
-
-
-def _with_key(dialect: Dialect, double: Double, key: str) -> Model:
-    from penguin_harness.contracts import ModelRef
-    from penguin_harness.llm import create_model
-
-    reach = dialect.reach(double) | {"api_key": key}
-    return create_model(ModelRef(reach.pop("provider"), reach.pop("model_id")), **reach, environ={})
 
 
 async def asked(model: Model, request: Request | None = None) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -105,11 +105,17 @@ def _signed(path: Path) -> list[bytes]:
     """The signatures and encrypted texts that a Trace holds."""
     found: list[bytes] = []
 
-    def walk(value: Any) -> None:
-        if isinstance(value, str) and len(value) > 30:
-            found.append(value.encode())
-        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            walk(item)
+    def walk(value: object) -> None:
+        match value:
+            case str() if len(value) > 30:
+                found.append(value.encode())
+            case dict():
+                walk(list(cast(dict[str, object], value).values()))
+            case list():
+                for item in cast(list[object], value):
+                    walk(item)
+            case _:
+                pass
 
     for line in read_lines(path):
         walk(msgspec.json.decode(line)["payload"].get("fidelity"))
@@ -188,7 +194,7 @@ async def test_b031_an_answer_that_is_interrupted_in_its_thinking(
     assert b"[turn_aborted]" in double.requests()[-1].body
 
 
-OLD = [
+OLD: list[dict[str, Any]] = [
     {"type": "text", "role": "user", "text": "note one"},
     {"type": "request_begin"},
     {"type": "thinking", "role": "assistant", "thinking": "I note."},

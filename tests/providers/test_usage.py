@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from penguin_harness import TokenCounts, TokenUsage
 from penguin_harness.agent import CompactionPolicy
@@ -87,10 +87,11 @@ def _without_usage(turn: Any) -> Any:
     return replace(turn, steps=tuple(step for step in steps if not _is_only_usage(step)))
 
 
-def _stripped(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _stripped(v) for k, v in value.items() if k not in ("usage", "usageMetadata")}
-    return value
+def _stripped(value: object) -> Any:
+    if not isinstance(value, dict):
+        return value
+    members = cast(dict[str, object], value).items()
+    return {name: _stripped(sub) for name, sub in members if name not in ("usage", "usageMetadata")}
 
 
 def _is_only_usage(step: Any) -> bool:

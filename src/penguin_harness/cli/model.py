@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from typing import Annotated
 
 import msgspec
 from cyclopts import App, Parameter
-from msgspec import Struct
 
-from penguin_harness.cli.options import Json
+from penguin_harness.cli.model_options import BaseUrl, ClientType, KeyOnStdin
 from penguin_harness.cli.terminal.neutral import one_line
-from penguin_harness.cli.terminal.screen import screen_for
-from penguin_harness.cli.terminal.spans import Line, Span
-from penguin_harness.cli.terminal.table import aligned
 from penguin_harness.errors import ConfigError
 from penguin_harness.llm.catalog import Preset, presets
 from penguin_harness.models import REPLAY, open_model
 from penguin_harness.state.config import Default, Model, ProjectConfig, load_config, save_config
 from penguin_harness.state.paths import agent_paths
 
-app = App(name="model", help="Add, list, test, detect and remove models.")
+app = App(name="model", help="Add, list, test and remove models.")
 _HERE = "penguin_harness.cli"
 app.command(f"{_HERE}.model_list:list_models", name="list", help="List the models, or what a provider serves.")
 app.command(f"{_HERE}.model_probe:probe_model", name="test", help="Try a model: what of it works, step by step.")
@@ -90,11 +87,21 @@ def key_source(model: Model) -> str:
         return "stored"
     if preset is None or not preset.key_variables:
         return "none needed"
-    found = next((name for name in preset.key_variables if os.environ.get(name, "").strip()), None)
-    if found:
+    if (found := _set_variable(preset)) is not None:
         return f"${found}"
     names = " or ".join(f"${name}" for name in preset.key_variables)
     return f"missing ({names})" if preset.key_required else "none"
+
+
+def environment_key(provider: str) -> str | None:
+    """The key that the environment holds for a provider."""
+    preset = presets().get(provider)
+    name = _set_variable(preset) if preset else None
+    return os.environ[name].strip() if name else None
+
+
+def _set_variable(preset: Preset) -> str | None:
+    return next((name for name in preset.key_variables if os.environ.get(name, "").strip()), None)
 
 
 def read_key() -> str:
@@ -116,6 +123,17 @@ def _key(provider: str, *, asked: bool) -> str | None:
     preset = presets().get(provider, Preset("", 0))
     instead = next((f"${name}" for name in preset.key_variables), "none")
     return getpass.getpass(f"API key for {provider} (empty: {instead}): ").strip() or None
+
+
+async def _detected(model: Model) -> Model:
+    """The model with the protocol and the base URL that work. Raises ConfigError when none does."""
+    from penguin_harness.llm.detect import detect  # only who asks pays for HTTP
+
+    address = model.base_url or presets()[model.provider].base_url or ""
+    best = (await detect(address, api_key=model.api_key or environment_key(model.provider)))[0]
+    if not best.speaks:
+        raise ConfigError(f"{address} speaks no protocol of ours: {best.said}; see `penguin model detect {address}`")
+    return msgspec.structs.replace(model, base_url=best.base_url, client_type=best.client_type)
 
 
 def _require_usable(model: Model) -> None:
