@@ -9,6 +9,7 @@ from penguin_harness.agent import (
 )
 from penguin_harness.contracts import (
     Approve,
+    Budget,
     Model,
     ModelRef,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "Agent",
     "ApprovalDecision",
     "Approve",
+    "Budget",
     "CompactionBegin",
     "CompactionEnd",
     "CompactionPolicy",

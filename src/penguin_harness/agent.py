@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Unpack
 
 from msgspec import Struct
 
-from penguin_harness.contracts import Model, Tools
+from penguin_harness.contracts import Budget, Model, Tools
+from penguin_harness.cost import session_cost
 from penguin_harness.engine.compaction import CompactionPolicy
 from penguin_harness.engine.context import Context, fold_all
 from penguin_harness.engine.head import HeadRecord, missing_head
+from penguin_harness.engine.spending import Purse
 from penguin_harness.errors import ConfigError, TraceError
 from penguin_harness.invoke import invoke
 from penguin_harness.llm import key_variables
@@ -68,6 +71,7 @@ class Agent:
         tools: Sequence[AnyTool] = (),
         source: Source = "user",
         compaction: CompactionPolicy = COMPACTION,
+        budget: Budget | None = None,
         durability: Durability = "process",
         **choice: Unpack[ModelChoice],
     ) -> Session:
@@ -75,7 +79,7 @@ class Agent:
 
         The model is named by `provider` and `model_id` (with `base_url`, `api_key`, `client_type`, `context_window`
         where they are not configured), or is the project's default, or a ready `model`, which the session then closes.
-        `tools` are added to the built-in ones.
+        `tools` are added to the built-in ones. `budget` is for all of the session's runs together.
         Raises ConfigError when the workspace or the model is not there, ToolDefinitionError for an unfit function.
         """
         folder = self._workspace(workspace)
@@ -105,6 +109,7 @@ class Agent:
             prompt=lambda: self._prompt(folder),
             policy=compaction,
             open_model=self.open_model,
+            purse=Purse("session", budget) if budget else None,
         )
 
     async def resume_session(
@@ -114,6 +119,7 @@ class Agent:
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
         compaction: CompactionPolicy = COMPACTION,
+        budget: Budget | None = None,
         durability: Durability = "process",
         **reach: Unpack[Reach],
     ) -> Session:
@@ -149,6 +155,7 @@ class Agent:
             open_model=self.open_model,
             owed=resumed.owed,
             skipped=resumed.skipped,
+            purse=await self._session_purse(budget, files, resumed.context),
         )
 
     async def fork_session(self, session_id: str, *, at: int | None = None, **options: Any) -> Session:
@@ -193,6 +200,13 @@ class Agent:
             guarded=[self.paths.config],
         )
         return Toolbox([*builtin_tools(), *tools], context=context, secrets=secret_values(config, api_key))
+
+    async def _session_purse(self, budget: Budget | None, files: SessionFiles, context: Context) -> Purse | None:
+        """The session's budget, less what its Trace says that it has cost."""
+        if budget is None:
+            return None
+        spent = (await invoke(session_cost, files.paths)).total.dollars if budget.dollars is not None else None
+        return Purse("session", budget, tokens=context.usage.total, dollars=spent or Decimal(0))
 
     def _lock(self, session_id: str) -> SessionLock:
         return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))

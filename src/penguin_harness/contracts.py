@@ -6,6 +6,7 @@ The engine knows these and nothing behind them.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from decimal import Decimal
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -40,6 +41,15 @@ class ModelRef(Struct, frozen=True):
 
     provider: str
     model_id: str
+
+
+class Budget(Struct, frozen=True):
+    """What may be spent before the next request is made; a request that is under way may go beyond it."""
+
+    tokens: int | None = None
+    """Input, cached or not, and output; None for no limit."""
+    dollars: Decimal | None = None
+    """US dollars at the public price; None for no limit."""
 
 
 class Request(Struct, frozen=True):

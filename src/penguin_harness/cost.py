@@ -26,8 +26,7 @@ from penguin_harness.omnimessage import (
     TokenCounts,
     TokenUsage,
 )
-from penguin_harness.trace import Skipped, context_file, read_messages
-from penguin_harness.verify import session_and_number
+from penguin_harness.trace import Skipped, context_file, read_messages, session_and_number
 
 RequestKind: TypeAlias = Literal["turn", "compaction", "failed"]
 PriceOf: TypeAlias = Callable[[ModelRef], Price | None]

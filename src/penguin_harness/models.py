@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from penguin_harness.contracts import Model, ModelRef
 from penguin_harness.errors import ConfigError
-from penguin_harness.llm import create_model, key_variables
+from penguin_harness.llm import create_model, key_variables, model_facts
+from penguin_harness.llm.prices import cost
+from penguin_harness.omnimessage import TokenCounts
 from penguin_harness.state.config import Model as ModelConfig
 from penguin_harness.state.config import ProjectConfig
 from penguin_harness.trace import read_messages
@@ -72,6 +76,14 @@ def choose_model(config: ProjectConfig, **choice: Unpack[ModelChoice]) -> ModelC
         strict_roles=known.strict_roles,
         api_key=choice.get("api_key") or known.api_key,
     )
+
+
+def price_of(ref: ModelRef) -> Callable[[TokenCounts], Decimal]:
+    """What a request to the model costs. Raises ConfigError when no public price is known."""
+    known = model_facts(ref)
+    if known is None or known.price is None:
+        raise ConfigError(f"no public price of {ref.provider} / {ref.model_id} is known: set the budget in tokens")
+    return partial(cost, known.price)
 
 
 def refuse_both(choice: Mapping[str, object]) -> None:

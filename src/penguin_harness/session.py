@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from penguin_harness.contracts import (
     Approve,
+    Budget,
     Model,
     ModelRef,
     Permission,
@@ -27,9 +28,10 @@ from penguin_harness.engine.intake import user_content
 from penguin_harness.engine.loop import RunOptions, Task, run_compaction, run_switch, run_task
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.run import Execution, Run
+from penguin_harness.engine.spending import Purse, Spending
 from penguin_harness.engine.title import make_title
 from penguin_harness.errors import InputError, SessionError
-from penguin_harness.models import ModelChoice, refuse_both
+from penguin_harness.models import ModelChoice, price_of, refuse_both
 from penguin_harness.omnimessage import (
     Clock,
     CompactionMode,
@@ -61,6 +63,7 @@ class Session:
         open_model: Callable[..., Awaitable[Model]],
         owed: Sequence[HeadRecord] = (),
         skipped: Sequence[Skipped] = (),
+        purse: Purse | None = None,
     ) -> None:
         self._meta = meta
         self._model = model
@@ -77,6 +80,7 @@ class Session:
         """What a resume found beside a cleanly ended session."""
         self._execution: Execution | None = None
         self._told_foreign = False
+        self._purse = purse
         self._closed = False
 
     @property
@@ -143,20 +147,23 @@ class Session:
         max_turns: int | None = None,
         max_output_tokens: int | None = None,
         tool_choice: ToolChoice | None = None,
+        budget: Budget | None = None,
     ) -> Run:
         """Drive one task; iterate what is returned. It starts at once, and leaving the iteration interrupts it.
 
         `messages` is user content; with none, the run goes on with what the model has not answered yet.
         Without `approve` every tool call is denied. `tool_choice` is `auto`, `none` (for the whole run), `required` or
-        a tool's name (for its first turn).
-        Raises InputError for anything else, and SessionError while another run is under way; nothing is written then.
+        a tool's name (for its first turn). A `budget`, or that of the session, ends the run between two requests with
+        a notice; a run with empty input goes on.
+        Raises InputError for anything else, ConfigError for a budget in dollars when no price is known, SessionError
+        while another run is under way; nothing is written then.
         """
         inputs = [user_content(number, message) for number, message in enumerate(messages, 1)]
         self._check_choice(tool_choice)
         self._check_idle()
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
-        options = RunOptions(approve, thinking_level, max_turns, max_output_tokens, tool_choice)
+        options = RunOptions(approve, thinking_level, max_turns, max_output_tokens, tool_choice, self._spending(budget))
         return self._start(lambda control: run_task(inputs, self._task(control, options)))
 
     def compactability(self) -> Literal["closed", "running", "empty"] | None:
@@ -295,6 +302,12 @@ class Session:
         waits_for = before if before is not None and not before.done else None
         self._execution = Execution(drive_with_its_model, self._outlet, waits_for)
         return Run(self._execution)
+
+    def _spending(self, budget: Budget | None) -> Spending:
+        """The purses that a run is paid from."""
+        purses = [*([Purse("run", budget)] if budget else ()), *([self._purse] if self._purse else ())]
+        in_dollars = any(purse.budget.dollars is not None for purse in purses)
+        return Spending(purses, price_of(self._model.ref) if in_dollars else None)
 
     def _check_choice(self, choice: ToolChoice | None) -> None:
         known = ["auto", "none", "required", *(tool.name for tool in self.tools)]

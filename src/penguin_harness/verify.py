@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,11 +17,9 @@ from penguin_harness.errors import TraceError
 from penguin_harness.laws import Laws, check_laws
 from penguin_harness.omnimessage import ToolListReady, UserContent
 from penguin_harness.omnimessage.check import Checker, Dialect
-from penguin_harness.trace import SessionFiles, Skipped, read_lines
+from penguin_harness.trace import SessionFiles, Skipped, read_lines, session_and_number
 from penguin_harness.trace.entries import halves_at, read_entries
 from penguin_harness.trace.lock import lock_holder
-
-_NUMBERED = re.compile(r"(.+)_(\d{3,})\.jsonl")
 
 Effect: TypeAlias = Literal["finished", "refused", "not run", "uncertain", "cut"]
 """What is known of a call's effect. `uncertain`: it was allowed, and nobody knows how far it came."""
@@ -138,12 +135,6 @@ def check_lines(files: Sequence[tuple[str, Iterator[bytes]]], dialect: Dialect, 
     report = checker.report()
     broken = [Finding(files[v.file - 1][0], v.line, v.message, v.rule, v.text) for v in report.violations]
     return [*broken, *(Finding(files[note.file - 1][0], note.line, note.message) for note in report.notes)]
-
-
-def session_and_number(path: Path) -> tuple[str, int]:
-    """The session that a file's name names, and its number in it; the whole name and 0 for any other name."""
-    named = _NUMBERED.fullmatch(path.name)
-    return (named[1], int(named[2])) if named else (path.name, 0)
 
 
 def _resumption(resumed: Resumed) -> Resumption:

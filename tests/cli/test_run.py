@@ -251,3 +251,12 @@ def test_a_locked_session_is_refused_at_once(home_with_model: Home, double: Doub
         assert "is being written by process" in done.err
         double.release()
         assert terminal.ended() == 0
+
+
+def test_b183_a_cap_stops_a_run_between_two_requests(home_with_model: Home, double: Double) -> None:
+    double.load(script(*(turn(call("exec_command", {"command": "true"}, id=f"c{n}")) for n in range(3))))
+    done = home_with_model.penguin("run", "-m", "go", "--approve", "allow-all", "--max-tokens", "200")
+    assert "stopped at its budget: it has spent 220 of 200 tokens" in " ".join(done.err.split())
+    assert len(double.requests()) == 2
+    refused = home_with_model.penguin("run", "-m", "go", "--max-cost", "0.5")
+    assert (refused.code, "no public price of custom / test-model is known" in refused.err) == (2, True)

@@ -69,6 +69,7 @@ WORDINGS: list[tuple[str, dict[str, Any]]] = [
     ("Unsupported parameter: 'reasoning.effort' is not supported with this model.", {"thinking": False}),
     ("Thinking level is not supported for this model.", {"thinking": False}),
     ("m does not support thinking", {"thinking": False}),
+    ("Your organization must be verified to generate reasoning summaries.", {"summaries": False}),
     ("Budget 0 is invalid. This model only works in thinking mode.", {"thinking": False}),
     ("Unable to extract include_thoughts: it is only enabled when thinking is enabled.", {"thinking": False}),
     ("Unable to process input image. Please retry or report the issue.", {"images": False}),
@@ -147,6 +148,13 @@ def test_the_output_limit_is_read_off_the_refusal(message: str, limit: int) -> N
 )
 def test_other_refusals_teach_nothing(message: str) -> None:
     assert taught(message) is None
+
+
+def test_a_model_that_cannot_reason_is_asked_for_nothing_sealed() -> None:
+    endpoint = taught("Encrypted content is not supported with this model.")
+    assert endpoint is not None
+    assert endpoint.thinking.kind == "none"
+    assert taught("Encrypted content is not supported with this model.", endpoint=endpoint) is None
 
 
 def test_contradicting_refusals_come_to_an_end() -> None:

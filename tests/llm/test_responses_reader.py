@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
 from penguin_harness.contracts import BlockEnd, CallDelta, Outcome, TextDelta, ThinkingDelta
+from penguin_harness.engine.segments import MalformedStream
 from penguin_harness.omnimessage import Text, Thinking, TokenCounts, ToolCall
 from tests.llm.responses import (
     added,
@@ -52,7 +53,8 @@ def test_thinking_text_and_calls() -> None:
         event({"type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": 0}),
         summary("Hm"),
         summary("."),
-        summary("So.", part=1),
+        summary("So", part=1),
+        summary(".", part=1),
         done(0, **sealed),
         added(1, **message(phase="commentary", status="in_progress")),
         text("Hi", 1),
@@ -66,7 +68,8 @@ def test_thinking_text_and_calls() -> None:
     ) == [
         ThinkingDelta("Hm", 0),
         ThinkingDelta(".", 0),
-        ThinkingDelta("\n\nSo.", 0),
+        ThinkingDelta("\n\nSo", 0),
+        ThinkingDelta(".", 0),
         ThinkingDelta(
             "",
             0,
@@ -153,6 +156,11 @@ def test_a_refusal_is_text_and_goes_back_as_one() -> None:
     assert outcome(*chunks) == Outcome("completed")
 
 
+def test_a_part_with_more_than_text_goes_back_as_it_came() -> None:
+    signed = part("a", new={"mark": 1.0})
+    assert msgspec.json.decode(replayed(text("a"), done(0, **message(signed)), end())[0])["content"] == [signed]
+
+
 def test_parts_that_do_not_say_what_streamed_are_not_believed() -> None:
     refused = {"type": "refusal", "refusal": "Something else."}
     assert segments(text("a"), done(0, **message(refused)), end()) == [Text("assistant", "a")]
@@ -217,6 +225,31 @@ def test_b020_b022_servers_that_number_or_name_badly(ids: tuple[str, str], index
             chunks += [event({"type": kind, "output_index": index, "item_id": label, "delta": piece})]
         chunks += [event({"type": "response.output_item.done", "output_index": index, "item": item})]
     assert segments(*chunks, end()) == [ToolCall("assistant", "f", f'{{"n":{n}}}', f"c{n}") for n in (0, 1)]
+
+
+def test_b019_one_place_for_all_items_and_fragments_in_turn() -> None:
+    chunks = [added(0, **call("f", call_id=f"c{n}")) for n in (0, 1)]
+    chunks += [arguments('{"n":', item_id=f"fc_c{n}") for n in (0, 1)]
+    chunks += [arguments(f"{n}}}", item_id=f"fc_c{n}") for n in (0, 1)]
+    assert segments(*chunks, end()) == [ToolCall("assistant", "f", f'{{"n":{n}}}', f"c{n}") for n in (0, 1)]
+
+
+def test_one_place_for_items_of_different_types() -> None:
+    assert segments(said("reasoning_text", "Hm."), text("a"), text("b"), end()) == [
+        Thinking("assistant", "Hm."),
+        Text("assistant", "ab"),
+    ]
+
+
+def test_b022_a_stray_fragment_is_never_given_to_another_call() -> None:
+    stray = [added(n, **call("f", call_id=f"c{n}")) for n in (0, 1)] + [arguments("{}", 7, item_id="fc_9")]
+    with pytest.raises(MalformedStream):
+        segments(*stray, end())
+
+
+def test_whole_items_without_id_and_place() -> None:
+    whole = event({"type": "response.output_item.done", "item": message(part("a"), id=None)})
+    assert segments(whole, whole, end()) == [Text("assistant", "a"), Text("assistant", "a")]
 
 
 def test_items_without_id_and_place() -> None:
@@ -320,7 +353,7 @@ def test_b051_and_b052_only_the_vendors_last_event_ends_an_answer(
 
 
 def test_an_answer_without_content_is_malformed() -> None:
-    last = outcome(done(0, **SEALED), end(usage=COUNTS))
+    last = outcome(summary("Hm."), done(0, **SEALED), end(usage=COUNTS))
     assert (last.status, last.error_code) == ("retryable", "malformed")
     assert last.error_message == "empty response (status completed)"
     assert last.usage == TokenCounts.of(cache_read=4, cache_write=6, output=5)
@@ -343,6 +376,10 @@ def test_b074_a_call_at_the_output_limit_is_cut_whatever_its_state(state: str) -
     second = (added(1, **call("f", call_id="c2")), arguments("{}", 1), done(1, **call("f", "{}", "c2", status=state)))
     assert [one.stop_reason for one in segments(*first, *second, cut())] == ["completed", "fatal"]
     assert [one.stop_reason for one in segments(*first, *second, end())] == ["completed", "completed"]
+
+
+def test_an_item_that_calls_itself_incomplete_is_not_said_to_be_whole() -> None:
+    assert BlockEnd() not in read(text("a"), done(0, **message(part("a"), status="incomplete")), text("b", 1))
 
 
 def test_b077_a_text_at_the_output_limit_is_cut() -> None:
@@ -402,6 +439,7 @@ def test_b045_to_b050_usage(usage: object, expected: tuple[int, int, int] | None
         ),
         (end("failed", error={"code": "invalid_prompt", "message": "m"}), "fatal", "rejected", "m (invalid_prompt)"),
         (end("failed", error={"code": "cyber_policy", "message": "m"}), "fatal", "rejected", "m (cyber_policy)"),
+        (end(error={"code": "server_error", "message": "m"}), "retryable", "network", "m (server_error)"),
         (
             event({"output": [], "status": "failed"}),
             "retryable",
@@ -439,6 +477,7 @@ def test_b057_an_error_after_half_a_call_ends_the_request() -> None:
         (b"upstream error", "an event is no JSON"),
         (b"[" * 100_000, "an event is no JSON"),
         (b'{"type":"response.output_text.delta","delta":{"a":1}}', "an event has an unknown shape"),
+        (b'{"type":"response.output_item.done","output_index":{},"item":{}}', "an event has an unknown shape"),
         (b'{"type":"response.output_item.done","item":{"type":"message","id":7}}', "an output item has an unknown"),
     ],
 )
@@ -465,7 +504,15 @@ def test_b167_halves_of_characters_pass_and_pairs_are_joined() -> None:
 
 def test_b167_halves_in_whole_items_are_replaced() -> None:
     item = rb'{"type":"function_call","call_id":"c1","name":"f","arguments":"{\"t\":\"\ud83c\"}"}'
-    assert segments(raw_done(item), end()) == [ToolCall("assistant", "f", '{"t":"\ufffd"}', "c1")]
+    for spelled in (item, item.replace(rb"\ud83c", b"\xff")):
+        assert segments(raw_done(spelled), end()) == [ToolCall("assistant", "f", '{"t":"\ufffd"}', "c1")]
+
+
+def test_b167_half_a_character_changes_nothing_else_of_an_item() -> None:
+    item = rb'{"type":"reasoning","encrypted_content":"\u0065==","new":[1e400, 1.0],"summary":[],"odd":"\ud83c"}'
+    sent_back = bytes(replayed(raw_done(item), text("x", 1), end())[0])
+    assert rb'"encrypted_content":"\u0065==","new":[1e400, 1.0]' in sent_back
+    assert rb'"odd":"\ufffd"' in sent_back
 
 
 def test_a_whole_answer_of_an_endpoint_that_does_not_stream() -> None:
@@ -486,7 +533,7 @@ def test_a_whole_answer_of_an_endpoint_that_does_not_stream() -> None:
 
 def test_an_answer_of_which_nothing_streamed_is_in_its_last_event() -> None:
     assert segments(end(output=[message(part("Hi"))])) == [Text("assistant", "Hi")]
-    assert segments(text("Hi"), end(output=[message(part("Hi"))])) == [Text("assistant", "Hi")]
+    assert segments(text("Hi", 1), end(output=[message(part("Hi"))])) == [Text("assistant", "Hi")]
 
 
 def test_call_arguments_without_fidelity_have_none() -> None:

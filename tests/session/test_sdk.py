@@ -22,7 +22,7 @@ SURFACE = """
     Session SessionError SessionMeta SessionMetaMessage Subagent Text Thinking TokenCounts TokenUsage Tool
     ToolCall ToolCallOutput ToolContext ToolDefinitionError ToolFailed ToolListReady ToolResult TraceError
     TraceLocked UnknownMessage __version__ create_agent tool user_image user_text
-    CompactionPolicy ModelFacts Price Recovery SessionCost model_facts session_cost
+    Budget CompactionPolicy ModelFacts Price Recovery SessionCost model_facts session_cost
 """
 
 

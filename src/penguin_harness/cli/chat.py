@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from cyclopts import Parameter
+from msgspec import Struct
 
 from penguin_harness.agent import Agent, create_agent
 from penguin_harness.cli.approval import Approver
@@ -18,20 +19,21 @@ from penguin_harness.cli.draft import Draft
 from penguin_harness.cli.follow import follow
 from penguin_harness.cli.greeting import greet, model_name, owes_answer
 from penguin_harness.cli.opening import new_session, resumed_session
-from penguin_harness.cli.options import Approval, MaxTurns, ModelOptions, Thinking, Workspace
+from penguin_harness.cli.options import Approval, MaxTurns, ModelOptions, Spend, Thinking, Workspace
 from penguin_harness.cli.prompt import Killed, Prompt
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.status import tokens
 from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
-from penguin_harness.contracts import ThinkingLevel
+from penguin_harness.contracts import Budget, ThinkingLevel
 from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, PenguinError
 from penguin_harness.omnimessage import is_blank, user_text
 from penguin_harness.session import Session
 
 NO_MODEL = ModelOptions()
+NO_CAP = Spend()
 
 
 async def chat(
@@ -49,6 +51,7 @@ async def chat(
     model: ModelOptions = NO_MODEL,
     approve: Approval = None,
     max_turns: MaxTurns = None,
+    spend: Spend = NO_CAP,
     thinking: Thinking = None,
 ) -> int:
     """Talk with an agent in this folder. What is typed while it works steers it; /help lists what else there is."""
@@ -59,7 +62,8 @@ async def chat(
         session = await new_session(agent, model, workspace)
     else:
         session = await resumed_session(agent, resume[0] if resume else "", model, workspace)
-    talk = Chat(agent, model, Renderer(screen_for(sys.stdout)), thinking=thinking, max_turns=max_turns)
+    limits = Limits(thinking, max_turns, spend.budget)
+    talk = Chat(agent, model, Renderer(screen_for(sys.stdout)), limits)
     approver = Approver(approve or "always-ask", session.permission, talk.asking.ask)
     after = Move(session, resumed=resume is not None)
     while isinstance(after, Move):
@@ -68,24 +72,23 @@ async def chat(
     return after
 
 
+class Limits(Struct, frozen=True):
+    """What holds for each task of a chat."""
+
+    thinking: ThinkingLevel | None
+    max_turns: int | None
+    budget: Budget | None
+
+
 class Chat:
     """One person at one terminal, session after session."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        model: ModelOptions,
-        renderer: Renderer,
-        *,
-        thinking: ThinkingLevel | None,
-        max_turns: int | None,
-    ) -> None:
+    def __init__(self, agent: Agent, model: ModelOptions, renderer: Renderer, limits: Limits) -> None:
         self.asking = Asking(renderer, Draft())
         self._agent = agent
         self._contexts = Contexts(agent, model)
         self._renderer = renderer
-        self._thinking: ThinkingLevel | None = thinking
-        self._max_turns = max_turns
+        self._limits = limits
         self._begun = ""
         """What the prompt opens with."""
 
@@ -125,7 +128,14 @@ class Chat:
         if is_blank(text) and not owes_answer(session):
             return None
         inputs = [] if is_blank(text) else [user_text(text)]
-        run = session.run(inputs, approve=approver, thinking_level=self._thinking, max_turns=self._max_turns)
+        limits = self._limits
+        run = session.run(
+            inputs,
+            approve=approver,
+            thinking_level=limits.thinking,
+            max_turns=limits.max_turns,
+            budget=limits.budget,
+        )
         return await self._follow(run, steers=True)
 
     async def _obey(self, command: Command, session: Session, approver: Approver) -> Move | int | None:

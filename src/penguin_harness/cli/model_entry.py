@@ -17,8 +17,8 @@ from penguin_harness.llm.prices import Price, Rates
 from penguin_harness.state.config import Default, ProjectConfig
 
 HEAD = (
-    *("", "model", "window", "output", "images", "thinking"),
-    *("input", "cached", "not cached", "output", "checked", "source"),
+    *("", "model", "window", "limit", "images", "thinking"),
+    *("input", "from cache", "into cache", "output", "checked", "source"),
 )
 UNKNOWN = "?"
 
@@ -98,8 +98,8 @@ def _price(price: Price | None) -> list[Line]:
 
 
 def _rates(rates: Rates, *, at_least: bool) -> list[Line]:
-    """Input, input from the cache, other input where it costs more than plain, output."""
+    """Plain input, input read from a cache and written to one, output."""
     cached = rates.input if rates.cache_read is None else rates.cache_read
-    other = rates.input if rates.cache_write is None else rates.cache_write
+    written = rates.input if rates.cache_write is None else rates.cache_write
     least = "at least " if at_least else ""
-    return [[Span(f"{least}${rate:,f}")] for rate in (rates.input, cached, other, rates.output)]
+    return [[Span(f"{least}${rate:,f}")] for rate in (rates.input, cached, written, rates.output)]

@@ -40,6 +40,14 @@ class Listed(Struct, frozen=True):
     client_type: str | None
 
 
+class Reach(Struct, frozen=True):
+    """Where and how a provider is asked."""
+
+    base_url: str | None
+    api_key: str | None
+    client_type: str | None
+
+
 async def list_models(
     *,
     provider: Annotated[str | None, Parameter(help="List what the catalogue knows of this provider's models.")] = None,
@@ -61,8 +69,109 @@ async def list_models(
     if provider is None:
         _list_configured(config, as_json=as_json)
     elif remote:
-        return await _list_served(provider, config, base_url, client_type, api_key_stdin=api_key_stdin, as_json=as_json)
+        given = Reach(base_url, read_key() if api_key_stdin else None, client_type)
+        return await _list_served(provider, config, _reach(provider, config, given), as_json=as_json)
     else:
         preset_of(ModelRef(provider, ""))
         _print(entries(provider, config), as_json=as_json)
     return DONE
+
+
+def _list_configured(config: ProjectConfig, *, as_json: bool) -> None:
+    listed = [_listed(model, config) for model in all_models(config)]
+    if as_json:
+        _print_json(listed)
+        return
+    if not listed:
+        names = ", ".join(presets())
+        sys.stdout.write(f"No models yet. Add one: penguin model add PROVIDER MODEL_ID, with a provider of {names}.\n")
+        return
+    head: list[Line] = [[Span(name, "dim")] for name in ("", "provider", "model", "window", "key", "address")]
+    _print_table([head, *map(_row, listed)])
+
+
+async def _list_served(provider: str, config: ProjectConfig, reach: Reach, *, as_json: bool) -> int:
+    from penguin_harness.llm.failure import TransportError  # only who asks pays for HTTP
+    from penguin_harness.llm.remote import place_of, served_models
+
+    place = place_of(provider, base_url=reach.base_url, api_key=reach.api_key, client_type=reach.client_type)
+    try:
+        served = await served_models(place)
+    except TransportError as failure:
+        say(f"{place.list_url}: {failure_text(failure.code, failure.message)}")
+        return FAILED
+    found = entries(provider, config, served)
+    known = sum(entry.known is not None for entry in found if entry.served)
+    notes = [f"{_counted(len(served))} at {place.list_url}, {known} of them in the catalogue"]
+    notes += [f"configured, and not in this list: {entry.model_id}" for entry in found if not entry.served]
+    _print(found, notes, as_json=as_json)
+    return DONE
+
+
+def _reach(provider: str, config: ProjectConfig, given: Reach) -> Reach:
+    """Where the provider is asked: as given, else as its models are configured; a key goes to its own address only."""
+    own = preset_of(ModelRef(provider, "")).base_url
+    models = [model for model in all_models(config) if model.provider == provider]
+    places = list(dict.fromkeys(address for model in models if (address := model.base_url or own)))
+    if given.base_url is None and len(places) > 1 and own is None:
+        raise ConfigError(f"{provider} is configured at {', '.join(places)}: say with --base-url which one to ask")
+    address = given.base_url or own or (places[0] if places else None)
+    there = [model for model in models if address and (model.base_url or own or "").rstrip("/") == address.rstrip("/")]
+    key = given.api_key or next((model.api_key for model in there if model.api_key), None)
+    client_type = given.client_type or next((model.client_type for model in there if model.client_type), None)
+    return Reach(address, key, client_type)
+
+
+def _print(found: Sequence[Entry], notes: Sequence[str] = (), *, as_json: bool) -> None:
+    if as_json:
+        _print_json(found)
+        return
+    if not found and not notes:
+        sys.stdout.write("The catalogue describes no model of this provider; --remote asks for what it serves.\n")
+        return
+    head: list[Line] = [[Span(name, "dim")] for name in HEAD]
+    table = [row for entry in found if entry.served is not False for row in rows(entry)]
+    _print_table([head, *table] if table else [], notes)
+
+
+def _print_table(table: Sequence[Sequence[Line]], notes: Sequence[str] = ()) -> None:
+    screen = screen_for(sys.stdout)
+    screen.lines(aligned(table, screen.width))
+    if table and notes:
+        screen.gap()
+    screen.lines([[Span(one_line(note), "dim")] for note in notes], whole=True)
+    screen.close()
+
+
+def _print_json(values: Sequence[Struct]) -> None:
+    encoded = msgspec.json.encode(msgspec.to_builtins(values, enc_hook=str))
+    sys.stdout.write(f"{msgspec.json.format(encoded).decode()}\n")
+
+
+def _counted(number: int) -> str:
+    return f"{number:,} model{'' if number == 1 else 's'}"
+
+
+def _listed(model: Model, config: ProjectConfig) -> Listed:
+    preset = presets().get(model.provider)
+    return Listed(
+        model.provider,
+        model.model_id,
+        config.default == Default(model.provider, model.model_id),
+        key_source(model),
+        model.base_url or (preset.base_url if preset else None),
+        model.context_window or (preset.window(model.model_id) if preset else None),
+        model.client_type or (preset.client_type if preset else None),
+    )
+
+
+def _row(listed: Listed) -> list[Line]:
+    missing = listed.key.startswith("missing")
+    return [
+        [Span("*" if listed.is_default else " ", "bold green")],
+        [Span(one_line(listed.provider))],
+        [Span(one_line(listed.model_id), "bold")],
+        [Span(f"{listed.context_window:,}" if listed.context_window else "?", "dim")],
+        [Span(listed.key, "red" if missing else "")],
+        [Span(one_line(listed.base_url or ""), "dim")],
+    ]

@@ -13,8 +13,8 @@ from penguin_harness.cli.model import read_key
 from penguin_harness.cli.model_checks import Tried, checks
 from penguin_harness.cli.model_step import STEPS, Step
 from penguin_harness.cli.options import Json
+from penguin_harness.cli.terminal.flow import put_line
 from penguin_harness.cli.terminal.neutral import neutral, one_line
-from penguin_harness.cli.terminal.prose import put_line
 from penguin_harness.cli.terminal.screen import Screen, screen_for
 from penguin_harness.cli.terminal.spans import Span
 from penguin_harness.contracts import ModelRef

@@ -17,17 +17,18 @@ from penguin_harness.cli.console import DONE, FAILED, read_input, say, write_lin
 from penguin_harness.cli.explain import failure_text
 from penguin_harness.cli.follow import follow, interrupting
 from penguin_harness.cli.opening import new_session, resumed_session
-from penguin_harness.cli.options import Approval, Json, MaxTurns, ModelOptions, Thinking, Workspace
+from penguin_harness.cli.options import Approval, Json, MaxTurns, ModelOptions, Spend, Thinking, Workspace
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
-from penguin_harness.contracts import ThinkingLevel
+from penguin_harness.contracts import Budget, ThinkingLevel
 from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, InputError
 from penguin_harness.omnimessage import OmniMessage, RequestEnd, decode, user_text
 from penguin_harness.session import Session
 
 NO_MODEL = ModelOptions()
+NO_CAP = Spend()
 
 
 def run(
@@ -45,6 +46,7 @@ def run(
     model: ModelOptions = NO_MODEL,
     approve: Approval = None,
     max_turns: MaxTurns = None,
+    spend: Spend = NO_CAP,
     thinking: Thinking = None,
     resume: Annotated[str | None, Parameter(help="Go on with the session that has this in its id.")] = None,
     as_json: Json = False,
@@ -60,6 +62,7 @@ def run(
         workspace=workspace,
         model=model,
         max_turns=max_turns,
+        budget=spend.budget,
         thinking=thinking,
         resume=resume,
         as_json=as_json,
@@ -78,6 +81,7 @@ class Job(Struct, frozen=True, kw_only=True):
     workspace: Path | None
     model: ModelOptions
     max_turns: int | None
+    budget: Budget | None
     thinking: ThinkingLevel | None
     resume: str | None
     as_json: bool
@@ -107,7 +111,9 @@ async def perform(job: Job) -> Done:
         asking = Asking(renderer)
         approver = Approver(job.mode, session.permission, asking.ask)
         inputs = [user_text(text) for text in job.texts]
-        task = session.run(inputs, approve=approver, thinking_level=job.thinking, max_turns=job.max_turns)
+        task = session.run(
+            inputs, approve=approver, thinking_level=job.thinking, max_turns=job.max_turns, budget=job.budget
+        )
         if job.as_json:
             end, interrupted = await _print_lines(task)
             return Done(end, interrupted, approver.denied)

@@ -29,7 +29,8 @@ from penguin_harness.omnimessage import (
     ToolListReady,
     UserContent,
 )
-from penguin_harness.verify import Finding, KnownCall, Resumption, Verification, session_and_number
+from penguin_harness.trace import session_and_number
+from penguin_harness.verify import Finding, KnownCall, Resumption, Verification
 from penguin_harness.verify import verify as verify_files
 
 _LAWS = {1: "the newest file alone is the whole state", 2: "requests follow from it", 3: "prefixes are legal contexts"}

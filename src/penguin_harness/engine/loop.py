@@ -23,6 +23,7 @@ from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.request import ask_model
 from penguin_harness.engine.retry import Ladder, Verdict
 from penguin_harness.engine.room import Room
+from penguin_harness.engine.spending import Spending
 from penguin_harness.omnimessage import CompactionMode, RequestBegin, SessionMeta, Text, ToolListReady, UserContent
 
 CUTS_IN_A_ROW = 3
@@ -38,6 +39,7 @@ class RunOptions(Struct, frozen=True):
     max_output_tokens: int | None = None
     tool_choice: ToolChoice | None = None
     """Holds for the first turn; only `none` holds for all, else a demand to call would never end."""
+    spending: Spending = Spending()
 
     def choice_of(self, turn: int) -> ToolChoice | None:
         """What the turn with this number, from 0, demands."""
@@ -83,6 +85,9 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
     )
     turns = cuts = 0
     while True:
+        if (reason := options.spending.stopped(outlet.context.usage)) is not None:
+            outlet.emit(notice(reason))
+            return
         await room.make()
         verdict = await run_turn(task, options.choice_of(turns))
         if verdict.overflow and await room.after_overflow():
@@ -92,14 +97,20 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
             return
         turns += 1
         cuts = cuts + 1 if verdict.end.error_code == "output_limit" else 0
-        if cuts == CUTS_IN_A_ROW:
-            outlet.emit(notice(f"The run stopped: {cuts} answers in a row were cut by the output limit."))
-            return
-        if turns == options.max_turns:
-            outlet.emit(notice(f"The run stopped at its limit of {turns} turns; the task may be unfinished."))
+        if (reason := stop_reason(options, turns, cuts)) is not None:
+            outlet.emit(notice(reason))
             return
         for content in task.control.take_steering():
             outlet.emit(steering(content))
+
+
+def stop_reason(options: RunOptions, turns: int, cuts: int) -> str | None:
+    """Why a task that could go on does not."""
+    if cuts == CUTS_IN_A_ROW:
+        return f"The run stopped: {cuts} answers in a row were cut by the output limit."
+    if turns == options.max_turns:
+        return f"The run stopped at its limit of {turns} turns; the task may be unfinished."
+    return None
 
 
 async def run_turn(task: Task, tool_choice: ToolChoice | None) -> Verdict:

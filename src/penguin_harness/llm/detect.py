@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penguin_harness.contracts import ModelRef, Request
-from penguin_harness.llm.bases import base_urls
+from penguin_harness.llm.bases import base_urls, root_of
 from penguin_harness.llm.catalog import presets
 from penguin_harness.llm.conversation import Conversation
 from penguin_harness.llm.endpoint import Endpoint
@@ -57,17 +57,24 @@ class Finding(Struct, frozen=True):
 
 async def detect(base_url: str, *, api_key: str | None = None, model_id: str | None = None) -> list[Finding]:
     """A finding for each protocol, best first. Raises ConfigError for what is no base URL."""
-    asked = (_ask(base_url, each, api_key, model_id or NO_MODEL) for each in ORDER)
-    findings = await asyncio.gather(*asked)
-    own = native(base_url)
+    findings = await _ask_all(base_url, api_key, model_id or NO_MODEL)
+    if (root := root_of(base_url)) is not None and all(found.proof == "none" for found in findings):
+        at_root = await _ask_all(root, api_key, model_id or NO_MODEL)
+        findings = at_root if any(found.speaks for found in at_root) else findings
+    provider = native_provider(base_url)
+    own = presets()[provider].client_type if provider else None
     return sorted(findings, key=lambda found: (not found.speaks, found.client_type != own, found.proof != "answers"))
 
 
-def native(base_url: str) -> str | None:
-    """The protocol that the catalogue names for this host."""
+def native_provider(base_url: str) -> str | None:
+    """The provider of the catalogue that is reached at this host."""
     host = urlsplit(base_url.strip()).netloc
-    known = (preset for preset in presets().values() if preset.base_url and urlsplit(preset.base_url).netloc == host)
-    return next((preset.client_type for preset in known), None)
+    known = (name for name, preset in presets().items() if preset.base_url and urlsplit(preset.base_url).netloc == host)
+    return next(known, None)
+
+
+async def _ask_all(base_url: str, api_key: str | None, model_id: str) -> list[Finding]:
+    return await asyncio.gather(*(_ask(base_url, each, api_key, model_id) for each in ORDER))
 
 
 async def _ask(base_url: str, client_type: str, api_key: str | None, model_id: str) -> Finding:
@@ -81,7 +88,7 @@ async def _ask(base_url: str, client_type: str, api_key: str | None, model_id: s
         try:
             tried[url] = found = await _finding(place, url)
         except TransportError as failure:  # no other path of a host that is silent will say more
-            return Finding(client_type, "none", base, failure.message)
+            return Finding(client_type, "silent", base, failure.message)
         if found.speaks:
             return replace(found, models=await _count(place))
     return next((found for found in tried.values() if found.proof == "unclear"), next(iter(tried.values())))

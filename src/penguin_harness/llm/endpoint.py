@@ -44,6 +44,8 @@ class Quirks(Struct, frozen=True):
     max_tokens_field: MaxTokensField = "max_tokens"
     thinking: bool = True
     """Takes a parameter that says how much to think."""
+    summaries: bool = True
+    """Shows summaries of its reasoning to whoever asks."""
     usage_option: bool = True
     """Takes the option that asks for token counts in a stream."""
     cache: bool = True

@@ -9,8 +9,8 @@ from penguin_harness.llm.http import Answer
 from penguin_harness.llm.sse import SseReader, WholeBody
 from penguin_harness.llm.wire import WireProtocol
 
-Proof: TypeAlias = Literal["answers", "refuses", "unclear", "none"]
-"""`unclear`: such a refusal might come from whatever stands before the endpoint, for any path."""
+Proof: TypeAlias = Literal["answers", "refuses", "unclear", "none", "silent"]
+"""`unclear`: such a refusal might come from whatever stands before the endpoint, for any path. `silent`: no answer."""
 
 
 def proof_in(answer: Answer, protocol: WireProtocol, model_id: str) -> Proof:

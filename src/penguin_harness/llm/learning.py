@@ -42,6 +42,8 @@ _SIGNATURES = _both(
     r"(?:thought.{0,3}signature|signature`? in|encrypted.?content|redacted_thinking|thinking`? (?:or|blocks))",
     r"(?:invalid|verif|corrupt|missing|cannot be modified|not found)",
 )
+_NOTHING_SEALED = re.compile(r"encrypted content is not supported", re.IGNORECASE)
+_SUMMARIES = re.compile(r"verified to generate reasoning summar", re.IGNORECASE)
 _ROLES = re.compile(
     r"roles? must alternate|alternat\w+ (?:between )?(?:user|role)|consecutive (?:user|messages)"
     r"|user and assistant roles|system message must be (?:at the beginning|first)",
@@ -116,6 +118,16 @@ def _signatures(endpoint: Endpoint, text: str, request: Request) -> Lesson | Non
     return Lesson(endpoint, "sent again without what earlier answers signed", unsigned=True)
 
 
+def _sealed(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
+    """A model that cannot reason seals nothing; summaries are for organizations that the vendor has verified."""
+    if _NOTHING_SEALED.search(text) and endpoint.thinking.kind != "none":
+        known = replace(endpoint, thinking=Thinking("none"))
+        return Lesson(known, "sent again without asking for encrypted reasoning")
+    if _SUMMARIES.search(text) and endpoint.quirks.summaries:
+        return _taught(endpoint, "sent again without asking for summaries", summaries=False)
+    return None
+
+
 def _thinking(endpoint: Endpoint, text: str, request: Request) -> Lesson | None:
     """Budgets and words exclude each other on some models; else thinking is left to the model."""
     is_about = _EFFORT.search(text) and not _SIGNATURES.search(text)
@@ -169,6 +181,7 @@ _TEACHERS: tuple[Teach, ...] = (
     _options,
     _images,
     _roles,
+    _sealed,
     _signatures,
     _reasoning,
     _thinking,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +34,7 @@ class ModelList(Struct, frozen=True):
     """How one protocol lists models."""
 
     call: str
-    """A pattern for the end of a request's path, in whose place the list's name stands."""
+    """A pattern for what of a request's address is the call, in whose place the list's name stands."""
     page: Callable[[bytes], Page]
     """A page of it. Raises TransportError for what is no such list."""
     query: Mapping[str, str] = {}
@@ -43,8 +42,7 @@ class ModelList(Struct, frozen=True):
 
     def url(self, request_url: str) -> str:
         """The list's address, from where requests go."""
-        parts = urlsplit(request_url)
-        return parts._replace(path=re.sub(rf"/(?:{self.call})\Z", "", parts.path) + "/models").geturl()
+        return re.sub(rf"/(?:{self.call})(?=\?|\Z)", "/models", request_url)
 
 
 def read_page(page: bytes, kind: type[T]) -> T:

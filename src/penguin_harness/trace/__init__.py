@@ -7,6 +7,7 @@ from penguin_harness.trace.files import (
     list_sessions,
     new_session_id,
     next_file,
+    session_and_number,
 )
 from penguin_harness.trace.fork import fork_files
 from penguin_harness.trace.journal import TailJournal
@@ -29,4 +30,5 @@ __all__ = [
     "next_file",
     "read_lines",
     "read_messages",
+    "session_and_number",
 ]

@@ -14,6 +14,7 @@ from penguin_harness.errors import SessionError
 
 SESSION_ID = re.compile(r"session-(\d{4}-\d{2}-\d{2})-\d{2}-\d{2}-\d{2}-[0-9a-f]{8}")
 _FILE = re.compile(rf"({SESSION_ID.pattern})_(\d{{3,}})\.jsonl")
+_NUMBERED = re.compile(r"(.+)_(\d{3,})\.jsonl")
 _SHOWN = 5
 
 
@@ -38,6 +39,12 @@ def new_session_id(now: datetime | None = None) -> str:
 def context_file(traces: Path, session_id: str, number: int) -> Path:
     """The file of the session's context with this number, counted from 1."""
     return traces / session_day(session_id) / f"{session_id}_{number:03d}.jsonl"
+
+
+def session_and_number(path: Path) -> tuple[str, int]:
+    """The session that a file's name names, and its number in it; the whole name and 0 for any other name."""
+    named = _NUMBERED.fullmatch(path.name)
+    return (named[1], int(named[2])) if named else (path.name, 0)
 
 
 def next_file(path: Path) -> Path:

@@ -32,4 +32,4 @@ def _page(page: bytes) -> Page:
     return Page(models, {"pageToken": found.next_page_token} if found.next_page_token else None)
 
 
-MODELS = ModelList(r"(?:models|tunedModels)/[^/]*", _page, {"alt": "json", "pageSize": "1000"})
+MODELS = ModelList(r"(?:models|tunedModels)/[^/]*", _page, {"pageSize": "1000"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -24,7 +25,7 @@ DELTAS = {
 ITEMS = frozenset(DELTAS.values())
 """The types of items that are read; all others come from tools of the vendor that are never offered."""
 
-_FRAMES = frozenset({"response.output_item.added", "response.output_item.done"})
+_FRAMES = ("response.output_item.added", "response.output_item.done")
 _OPAQUE = frozenset({"item", "response", "output"})
 
 
@@ -107,11 +108,15 @@ def decode(data: bytes) -> Event:
         return _event(data)
     except (msgspec.MsgspecError, RecursionError):
         fields = read_json(data)
+    kind = fields.get("type")
+    streams = isinstance(kind, str) and kind in DELTAS
+    if not streams:  # an item stays byte for byte; of a delta, the next one may bring a character's other half
+        with suppress(msgspec.MsgspecError, RecursionError):
+            return _event(clean_json(data))
     try:
         return fitted(fields, Event, _OPAQUE)
     except msgspec.ValidationError as error:
-        kind = fields.get("type")
-        if isinstance(kind, str) and (kind in DELTAS or kind in _FRAMES):
+        if streams or kind in _FRAMES:
             raise malformed(f"an event has an unknown shape: {error}") from None
         return Event(error=fields.get("error"))
 

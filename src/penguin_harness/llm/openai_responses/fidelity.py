@@ -16,7 +16,7 @@ _PLAIN_PART = frozenset({"type", "text", "annotations", "logprobs"})
 _NOT_IN_CALLS = frozenset({"type", "id", "status", "call_id", "name", "arguments"})
 _NOT_IN_MESSAGES = frozenset({"type", "id", "status", "role"})
 _NOT_IN_REASONING = frozenset({"id", "status"})
-_EMPTY = frozenset({b"null", b'""', b"[]"})
+_EMPTY = frozenset({b"null", b'""'})
 _NULL = b"null"
 
 
@@ -28,8 +28,8 @@ class ReasoningFidelity(Struct):
     @property
     def is_content(self) -> bool:
         """Whether the item says what was thought: without, only the server that stored it would know."""
-        members = (self.reasoning.get(name) for name in ("encrypted_content", "content"))
-        return any(member is not None and bytes(member).replace(b" ", b"") not in _EMPTY for member in members)
+        sealed, content = self.reasoning.get("encrypted_content"), self.reasoning.get("content")
+        return (sealed is not None and bytes(sealed) not in _EMPTY) or bool(read(content or UNSET, _items))
 
 
 class MessageFidelity(Struct):
@@ -48,6 +48,7 @@ _reasoning = msgspec.json.Decoder(ReasoningFidelity)
 _message = msgspec.json.Decoder(MessageFidelity)
 _call = msgspec.json.Decoder(CallFidelity)
 _members = msgspec.json.Decoder(dict[str, Raw])
+_items = msgspec.json.Decoder(list[Raw])
 _parts = msgspec.json.Decoder(list[dict[str, Raw]])
 _string = msgspec.json.Decoder(str)
 

@@ -67,7 +67,8 @@ class EventReader:
                 yield from self._framed(event, voice, data)
             elif piece := event.delta:
                 item = self._item
-                if item is None or item.index != event.output_index or item.label != event.item_id or self._held:
+                index, label = event.output_index, event.item_id
+                if item is None or item.index != index or item.label != label or item.kind != kind:
                     item = self._turn_to(kind, event)
                     yield from self._let_go(item)
                 delta = item.say(piece, voice, event.content_index if kind == "message" else _part(event))

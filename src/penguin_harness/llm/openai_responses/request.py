@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from penguin_harness.contracts import Request, ThinkingLevel
-from penguin_harness.llm.endpoint import Endpoint, Thinking
+from penguin_harness.llm.endpoint import Endpoint
 from penguin_harness.llm.limits import LEAST, output_limit
 from penguin_harness.llm.openai_responses.items import assistant_items, output_item, user_part
 from penguin_harness.llm.schemas import OPENAI, adapted
@@ -43,7 +43,7 @@ def body(request: Request, encoded: Encoded, endpoint: Endpoint) -> bytes:
 def _tail(request: Request, endpoint: Endpoint) -> Wire:
     tail: Wire = {}
     if request.thinking_level is not None and endpoint.quirks.thinking:
-        tail |= _thinking(request.thinking_level, endpoint.thinking)
+        tail |= _thinking(request.thinking_level, endpoint)
     if (limit := output_limit(request, endpoint)) is not None:
         tail["max_output_tokens"] = max(limit, LEAST)
     if request.tools and (choice := request.tool_choice) not in (None, "auto"):
@@ -51,11 +51,12 @@ def _tail(request: Request, endpoint: Endpoint) -> Wire:
     return tail
 
 
-def _thinking(level: ThinkingLevel, control: Thinking) -> Wire:
+def _thinking(level: ThinkingLevel, endpoint: Endpoint) -> Wire:
+    control = endpoint.thinking
     effort = (EFFORTS if control.kind is None else control.levels).get(level)
     if not isinstance(effort, str):
         return {}
-    shown = {} if level == "none" else {"summary": "auto"}
+    shown = {"summary": "auto"} if endpoint.quirks.summaries and level != "none" else {}
     return {"reasoning": {"effort": effort, **shown}}
 
 
