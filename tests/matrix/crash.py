@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from penguin_harness import InputError, TraceError, user_text
+from penguin_harness import InputError, SessionMeta, TraceError, user_text
 from penguin_harness.contracts import ModelRef, Request
 from penguin_harness.llm.conversation import Conversation
 from penguin_harness.llm.endpoint import Endpoint as ModelEndpoint
@@ -79,7 +79,7 @@ async def prove(point: Point, folder: Path) -> None:
     paths[0].parent.mkdir(parents=True)
     for path, data in zip(paths, point.files, strict=True):
         path.write_bytes(data)
-    model = Script([[say("ok")], [say("ok")]])
+    model = Script([[say("ok")], [say("ok")]], ref=model_in(point.files))
     try:
         session = await agent.resume_session(session_id, model=model)
     except TraceError:
@@ -101,6 +101,12 @@ async def prove(point: Point, folder: Path) -> None:
         assert new.startswith(old), "the old bytes are untouched"
     assert_request(point, model.requests[-1])
     assert_conforms(check_session([whole_lines(data) for data in after], finished=True))
+
+
+def model_in(files: Sequence[bytes]) -> ModelRef:
+    """The model of the newest context in these files, for which a script stands in."""
+    metas = [m.payload for data in files for m in messages(data) if isinstance(m.payload, SessionMeta)]
+    return ModelRef(metas[-1].provider, metas[-1].model_id) if metas else ModelRef("script", "script")
 
 
 def has_meta(files: Sequence[bytes]) -> bool:

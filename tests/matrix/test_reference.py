@@ -17,7 +17,6 @@ from penguin_harness import (
     InputError,
     PartialText,
     RequestEnd,
-    Session,
     SessionError,
     Text,
     ToolCall,
@@ -33,7 +32,7 @@ from tests.double.chat.build import Endpoint, part, reply, script, turn
 from tests.double.client import Double
 from tests.double.steps import line
 from tests.engine.test_context import UPSTREAM
-from tests.matrix.crash import messages
+from tests.matrix.crash import messages, model_in
 from tests.matrix.twin import copy_files, resume
 from tests.matrix.twin import say as tell
 from tests.support import kinds, new_agent, outputs, texts, until, watched
@@ -203,8 +202,8 @@ async def test_finish_length(tmp_path: Path, double: Double) -> None:
     assert [m.payload.error_code for m in seen if isinstance(m.payload, RequestEnd)] == ["output_limit"]
 
 
-async def killed(tmp_path: Path, folder: str, model: Script) -> tuple[Session, list[Any]]:
-    """The reference's Trace as its killed process left it, resumed here; the messages of the next run."""
+async def killed(tmp_path: Path, folder: str) -> tuple[Script, list[Any]]:
+    """The reference's Trace as its killed process left it, resumed here: the model, and what the next run says."""
     source = UPSTREAM / folder / "trace_001.at_kill.jsonl"
     if not source.exists():
         pytest.skip("the reference's Traces are not there")
@@ -213,12 +212,13 @@ async def killed(tmp_path: Path, folder: str, model: Script) -> tuple[Session, l
     path = context_file(agent.paths.traces, session_id, 1)
     path.parent.mkdir(parents=True)
     shutil.copyfile(source, path)
+    model = Script([[say("ok")]], ref=model_in([source.read_bytes()]))
     async with await resume(tmp_path, session_id, model) as session:
         seen = await tell(session, "go on")
     assert path.read_bytes().startswith(source.read_bytes())
     assert [encode(m) for m in seen if m.payload.type == "request_end"]
     assert list(read_messages(path))[-1] == seen[-1]
-    return session, seen
+    return model, seen
 
 
 async def test_kill9_mid_tool(tmp_path: Path) -> None:
@@ -226,8 +226,7 @@ async def test_kill9_mid_tool(tmp_path: Path) -> None:
 
     The one that ran is uncertain, in words that keep the model from doing it again unseen; nothing runs by itself.
     """
-    model = Script([[say("ok")]])
-    await killed(tmp_path, "kill9_mid_tool", model)
+    model, _ = await killed(tmp_path, "kill9_mid_tool")
     told = [payload for payload in model.requests[0].messages if isinstance(payload, ToolCallOutput)]
     assert sorted(output.stop_reason for output in told) == ["aborted", "completed"]
     assert [output.output for output in told if output.stop_reason == "aborted"] == [UNCERTAIN]
@@ -235,8 +234,7 @@ async def test_kill9_mid_tool(tmp_path: Path) -> None:
 
 async def test_kill9_mid_text(tmp_path: Path) -> None:
     """The reference sent the input again as if nothing had been said. Here the model is told what is on record."""
-    model = Script([[say("ok")]])
-    _, seen = await killed(tmp_path, "kill9_mid_text", model)
+    model, seen = await killed(tmp_path, "kill9_mid_text")
     first = seen[0].payload
     assert isinstance(first, RequestEnd)
     assert (first.status, first.error_code) == ("aborted", "process_exited")
@@ -245,8 +243,7 @@ async def test_kill9_mid_text(tmp_path: Path) -> None:
 
 async def test_kill9_mid_compaction(tmp_path: Path) -> None:
     """Both close it. Here it is `aborted` by a process that exited, and the context is the one before, unchanged."""
-    model = Script([[say("ok")]])
-    _, seen = await killed(tmp_path, "kill9_mid_compaction", model)
+    model, seen = await killed(tmp_path, "kill9_mid_compaction")
     [end] = [m.payload for m in seen if isinstance(m.payload, CompactionEnd)]
     assert (end.status, end.error_code) == ("aborted", "process_exited")
     assert not any("summary" in getattr(payload, "text", "") for payload in model.requests[0].messages)

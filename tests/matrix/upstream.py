@@ -13,7 +13,7 @@ from penguin_harness.trace import context_file
 from tests.double.chat import rules
 from tests.engine.test_context import UPSTREAM, assert_legal
 from tests.matrix.committed import assert_holds, committed_in
-from tests.matrix.crash import ENDPOINT, HEADERS, messages, wire
+from tests.matrix.crash import ENDPOINT, HEADERS, messages, model_in, wire
 from tests.matrix.sweep import command
 from tests.support import allow, assert_law_1, new_agent, texts
 
@@ -49,7 +49,7 @@ async def prove(point: Point, folder: Path) -> None:
     paths[0].parent.mkdir(parents=True)
     for path, content in zip(paths, data, strict=True):
         path.write_bytes(content)
-    model = Script([[call("read_file", id="call_1", path=".")], [say("ok")]])
+    model = Script([[call("read_file", id="call_1", path=".")], [say("ok")]], ref=model_in(data))
     async with await agent.resume_session(session_id, model=model) as session:
         assert session.skipped == ()
         assert_legal(session.history)

@@ -9,7 +9,7 @@ import pytest
 
 from penguin_harness import Budget, ConfigError, user_text
 from penguin_harness.contracts import ModelRef, Outcome
-from penguin_harness.llm.script import Script, call, say
+from penguin_harness.llm.script import Script, call
 from penguin_harness.omnimessage import OmniMessage, TokenCounts
 from tests.support import allow, new_agent, texts, watched
 

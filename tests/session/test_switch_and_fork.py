@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from penguin_harness import ConfigError, Session, SessionError, Text, ToolCall, 
 from penguin_harness.contracts import ModelRef
 from penguin_harness.engine.head import transcript
 from penguin_harness.llm.script import Script, ScriptItem, call, fail, say, think
-from penguin_harness.omnimessage import SessionMetaMessage
+from penguin_harness.omnimessage import CompletePayload, SessionMetaMessage
 from penguin_harness.omnimessage.check import Checker, check_session
+from penguin_harness.opening import FOREIGN
 from penguin_harness.trace import find_session, read_lines
 from tests.engine.test_context import assert_legal
 from tests.support import allow, assert_conforms, assert_law_1, new_agent
@@ -176,3 +178,44 @@ async def test_a_title_is_a_request_aside(tmp_path: Path, answer: Any, title: st
 def test_calls_and_outputs_are_told_apart_in_words() -> None:
     told = transcript((ToolCall("assistant", "t", "{}", "c"), ToolCallOutput("user", "out", "c")))
     assert told == "Assistant calls t {}\n\nOutput: out"
+
+
+async def test_a_session_resumed_with_another_model_goes_on_in_a_context_of_its_own(tmp_path: Path) -> None:
+    """What the Trace says of the model is true of every request: the other one gets the conversation in words."""
+    agent = await new_agent(tmp_path)
+    first = Script([[think("Hm."), say("one")]], ref=ModelRef("vendor", "first"))
+    async with await agent.create_session(model=first) as session:
+        async for _ in session.run([user_text("count")]):
+            pass
+        name = session.session_id
+    second = Script([[say("two")], [say("three")]], ref=ModelRef("other", "second"))
+    async with await agent.resume_session(name, model=second) as session:
+        seen = [message async for message in session.run([user_text("go on")])]
+        assert [message.payload.type for message in seen[:2]] == ["session_meta", "tool_list_ready"]
+        assert (session.meta.provider, session.meta.model_id) == ("other", "second")
+        async for _ in session.run([user_text("and on")]):
+            pass
+        assert_conforms(check_session(files(session), finished=True))
+        assert len(files(session)) == 2
+    told = second.requests[0].messages[0]
+    assert isinstance(told, Text)
+    assert "1 part of the model's thinking" in told.text
+
+
+async def test_a_model_that_another_protocol_signed_for_is_named_once(tmp_path: Path) -> None:
+    """A model that leaves out what it cannot send says how much; the person and the model are told, once."""
+
+    class Choosy(Script):
+        def left_out(self, messages: Sequence[CompletePayload]) -> int:
+            return sum(isinstance(payload, Text) and payload.role == "assistant" for payload in messages)
+
+    agent = await new_agent(tmp_path)
+    async with await agent.create_session(model=Script([[say("one")]])) as session:
+        async for _ in session.run([user_text("count")]):
+            pass
+        name = session.session_id
+    async with await agent.resume_session(name, model=Choosy([[say("two")], [say("three")]])) as session:
+        seen = [message async for text in ("on", "on") async for message in session.run([user_text(text)])]
+        assert_conforms(check_session(files(session), finished=True))
+    notices = [m.payload.text for m in seen if isinstance(m.payload, Text) and m.payload.sender == "harness"]
+    assert notices == [FOREIGN.format(count=1)]
