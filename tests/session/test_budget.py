@@ -14,6 +14,7 @@ from penguin_harness.omnimessage import OmniMessage, TokenCounts
 from tests.support import allow, new_agent, texts, watched
 
 PRICED = ModelRef("anthropic", "claude-opus-5-5")
+UNPRICED = ModelRef("script", "script")
 COST = Outcome("completed", usage=TokenCounts.of(cache_write=600, output=400))
 
 
@@ -22,7 +23,7 @@ def look() -> str:
     return "seen"
 
 
-def endless(ref: ModelRef = ModelRef("script", "script"), turns: int = 20) -> Script:
+def endless(ref: ModelRef = UNPRICED, turns: int = 20) -> Script:
     """A model that calls a tool for ever; each turn is a thousand tokens."""
     return Script([[call("look"), COST] for _ in range(turns)], ref=ref)
 

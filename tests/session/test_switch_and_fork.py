@@ -215,7 +215,8 @@ async def test_a_model_that_another_protocol_signed_for_is_named_once(tmp_path: 
             pass
         name = session.session_id
     async with await agent.resume_session(name, model=Choosy([[say("two")], [say("three")]])) as session:
-        seen = [message async for text in ("on", "on") async for message in session.run([user_text(text)])]
+        seen = [message async for message in session.run([user_text("on")])]
+        seen += [message async for message in session.run([user_text("and on")])]
         assert_conforms(check_session(files(session), finished=True))
     notices = [m.payload.text for m in seen if isinstance(m.payload, Text) and m.payload.sender == "harness"]
     assert notices == [FOREIGN.format(count=1)]
