@@ -65,16 +65,18 @@ def choose_model(config: ProjectConfig, **choice: Unpack[ModelChoice]) -> ModelC
         raise ConfigError(f"only {given} is given: a model is named by provider and model_id together")
     else:
         known = config.find(provider, model_id) or ModelConfig(provider, model_id)
+    base_url = choice.get("base_url") or known.base_url
+    stored = known.api_key if base_url == known.base_url else None  # a key goes only where it was stored for
     return ModelConfig(
         known.provider,
         known.model_id,
-        base_url=choice.get("base_url") or known.base_url,
+        base_url=base_url,
         client_type=choice.get("client_type") or known.client_type,
         context_window=choice.get("context_window") or known.context_window,
         output_limit=choice.get("output_limit") or known.output_limit,
         vision=known.vision if choice.get("vision") is None else choice.get("vision"),
         strict_roles=known.strict_roles,
-        api_key=choice.get("api_key") or known.api_key,
+        api_key=choice.get("api_key") or stored,
     )
 
 

@@ -15,8 +15,6 @@ from penguin_harness.omnimessage.check import check
 from penguin_harness.state.config import load_config
 from penguin_harness.trace import read_lines
 from tests.cli.process import PENGUIN, Home
-from tests.double.chat.build import Endpoint, fails, reply, script
-from tests.double.client import Double
 
 ROOT = Path(__file__).parents[2]
 SESSION = "session-2026-12-01-09-00-00-0a1b2c3d"
@@ -205,19 +203,6 @@ def test_a_key_is_asked_for_without_showing_it(home: Home) -> None:
         assert KEY not in terminal.text
 
 
-def test_a_model_is_tried_step_by_step(home_with_model: Home, double: Double) -> None:
-    double.load(script(reply("pong"), fails(401, "Bad key."), endpoint=Endpoint(expect_replay=False)))
-    good = home_with_model.penguin("model", "test")
-    assert good.code == 0
-    assert [row[0] for row in good.out.splitlines()[1:6]] == ["✓"] * 5
-    assert "110 tokens" in good.out
-    bad = home_with_model.penguin("model", "test", "custom", "test-model")
-    assert bad.code == 1
-    assert [row[0] for row in bad.out.splitlines()[1:6]] == ["✓", "✗", "-", "-", "-"]
-    assert "Bad key." in bad.out
-    double.refusals()
-
-
 def test_the_demo_runs_in_an_empty_home(home: Home) -> None:
     done = home.penguin("demo", "--fast")
     assert (done.code, done.err) == (0, "")
@@ -244,3 +229,13 @@ def test_the_demo_can_be_recorded_anew(tmp_path: Path) -> None:
     for path in (target, packaged):
         assert check(read_lines(path), "trace", finished=True).ok
     assert len(list(read_lines(target))) == len(list(read_lines(packaged)))
+
+
+def test_what_is_known_of_a_model_stays_when_it_is_added_again(home: Home) -> None:
+    home.penguin("model", "add", "custom", "m", "--base-url", "http://127.0.0.1:1/v1", "--client-type", "anthropic")
+    config = home.data / "default_project" / ".project_config.toml"
+    config.write_text(config.read_text() + "vision = false\noutput_limit = 999\n")
+    home.penguin("model", "add", "custom", "m", "--context-window", "5000")
+    written = config.read_text()
+    for line in ("vision = false", "output_limit = 999", 'client_type = "anthropic"', "context_window = 5000"):
+        assert line in written

@@ -24,9 +24,11 @@ def routes() -> Iterator[Routes]:
 
 
 def row(out: str, model_id: str) -> list[str]:
-    """The mark of a model, and what else its row says."""
-    line = next(line for line in out.splitlines() if line[3:].startswith(f"{model_id} "))
-    return [line[:1], *(column.strip() for column in line[3:].split("  ") if column.strip())]
+    """The mark of a model, the columns of its row, and the line below it."""
+    lines = out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line[3:].startswith(f"{model_id} "))
+    columns = [column.strip() for column in lines[at][3:].split("  ") if column.strip()]
+    return [lines[at][:1], *columns, lines[at + 1].strip()]
 
 
 def entry(listed: list[dict[str, Any]], model_id: str) -> dict[str, Any]:
@@ -41,12 +43,14 @@ def test_the_catalogue_says_window_limit_abilities_price_and_its_source(home: Ho
     mark, *columns = row(done.out, "gpt-5")
     assert mark == "*"
     assert columns[1:4] == ["400,000", "128,000", "yes"]
-    assert columns[5:9] == ["$1.25", "$0.125", "$1.25", "$10.00"]
-    assert columns[-1].startswith("https://")
-    assert "price unknown" in row(done.out, "gpt-5.6-sol")
+    assert columns[-1].startswith("$1.25 input, $0.125 from cache, $10.00 output; 20")
+    assert ", https://" in columns[-1]
+    assert row(done.out, "gpt-5.6-sol")[-1].startswith("price unknown; 20")
     assert row(done.out, "gpt-99")[0] == "+"
-    assert row(done.out, "gpt-99")[-1] == "not in the catalogue"
-    assert "above 272,000 tokens" in done.out
+    assert row(done.out, "gpt-99")[1:] == ["gpt-99", "?", "?", "?", "?", "not in the catalogue, price unknown"]
+    assert "above 272,000 tokens: $" in done.out
+    assert "US dollars per million tokens" in done.out
+    assert "at least $" in home.penguin(*LIST, "deepseek").out
 
 
 def test_programs_get_all_of_it_exact_to_the_last_digit(home: Home) -> None:
@@ -95,7 +99,7 @@ def test_a_remote_list_is_marked_with_what_is_known_and_configured(home: Home, r
     reach = ("--remote", "--base-url", f"{routes.url}/v1/")
     done = home.penguin(*LIST, "openai", *reach)
     assert (done.code, done.err) == (0, "")
-    assert "$10.00" in row(done.out, "gpt-5")
+    assert "$10.00 output" in row(done.out, "gpt-5")[-1]
     assert "7,000" in row(done.out, "house-model")
     assert "2 models at " in done.out
     assert "1 of them in the catalogue" in done.out

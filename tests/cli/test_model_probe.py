@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from msgspec.structs import replace
 
+from penguin_harness.cli.model_checks import basics
+from penguin_harness.cli.model_talk import Heard
+from penguin_harness.contracts import Outcome
 from tests.cli.process import Ended, Home
 from tests.double.client import Double
 from tests.double.script import Reply, Turn
@@ -46,6 +50,11 @@ def answers(dialect: Dialect, **instead: list[Turn]) -> list[Turn]:
     return [turn for part in (turns | instead).values() for turn in part]
 
 
+def fails(dialect: Dialect, status: int, message: str, *, context: Literal["new", "extends"] = "new") -> Turn:
+    """An HTTP error, to the first request of a conversation or to a later one."""
+    return replace(dialect.build.fails(status, message), context=context)
+
+
 def load(double: Double, dialect: Dialect, demands: dict[str, Any] | None = None, **instead: list[Turn]) -> None:
     double.load(dialect.script(*answers(dialect, **instead), **(demands or {})))
 
@@ -70,7 +79,7 @@ def said(done: Ended, step: str) -> str:
     """A step's line and those that belong to it, as one."""
     lines = done.out.splitlines()
     start = next(number for number, line in enumerate(lines) if line[2:].startswith(step))
-    more = [line for line in lines[start + 1 :]]
+    more = lines[start + 1 :]
     end = next(number for number, line in enumerate(more) if not line.startswith("  "))
     return " ".join(" ".join([lines[start], *more[:end]]).split())
 
@@ -133,7 +142,7 @@ def test_an_unknown_model_is_refused_behind_the_door(home: Home, double: Double,
 
 
 def test_an_endpoint_that_is_busy_is_reached(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, basics=[dialect.build.fails(429, "Slow down.")])
+    load(double, dialect, basics=[fails(dialect, 429, "Slow down.")])
     done = tried(home, double, dialect)
     assert done.code == 1
     assert [*marks(done).values()][:3] == ["✓", "-", "✗"]
@@ -141,7 +150,7 @@ def test_an_endpoint_that_is_busy_is_reached(home: Home, double: Double, dialect
 
 
 def test_an_endpoint_that_refuses_to_stream(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, basics=[dialect.build.fails(400, "stream: true is not supported here")])
+    load(double, dialect, basics=[fails(dialect, 400, "stream: true is not supported here")])
     done = tried(home, double, dialect)
     assert done.code == 1
     assert marks(done)["answers"] == "✗"
@@ -155,6 +164,12 @@ def test_an_answer_in_one_piece_does_not_stream(home: Home, double: Double, dial
     assert "does not stream" in said(done, "streams")
 
 
+@pytest.mark.parametrize(("first", "total", "mark"), [(1.98, 2.0, "-"), (0.4, 2.0, "✓"), (0.019, 0.02, "✓")])
+def test_pieces_that_all_come_at_the_end_are_no_stream(first: float, total: float, mark: str) -> None:
+    step = basics(Heard((), Outcome("completed"), first, total, 9, 9))[3]
+    assert (step.name, step.mark) == ("streams", mark)
+
+
 def test_an_endpoint_that_answers_in_one_document(home: Home, double: Double) -> None:
     message = {"role": "assistant", "content": "one, two, three"}
     body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
@@ -166,7 +181,7 @@ def test_an_endpoint_that_answers_in_one_document(home: Home, double: Double) ->
 
 
 def test_tools_that_are_refused_rule_a_session_out(home: Home, double: Double, dialect: Dialect) -> None:
-    refuses = dialect.build.fails(400, "This model does not support tools.")
+    refuses = fails(dialect, 400, "This model does not support tools.")
     load(double, dialect, tools=[refuses, refuses])
     done = tried(home, double, dialect)
     assert done.code == 1
@@ -184,7 +199,7 @@ def test_a_model_that_talks_instead_of_calling(home: Home, double: Double, diale
 
 def test_a_call_that_cannot_be_forced_is_asked_for(home: Home, double: Double, dialect: Dialect) -> None:
     build = dialect.build
-    refuses = build.fails(400, "tool_choice: this value is not allowed")
+    refuses = fails(dialect, 400, "tool_choice: this value is not allowed")
     called = build.turn(build.call("note_word", WORD, id="c1"), context="new")
     load(double, dialect, tools=[refuses, called, build.reply("noted")])
     done = tried(home, double, dialect)
@@ -201,7 +216,7 @@ def test_a_model_that_takes_no_forced_call_by_its_protocol(home: Home, double: D
 def test_a_result_that_is_refused_rules_a_session_out(home: Home, double: Double, dialect: Dialect) -> None:
     build = dialect.build
     called = build.turn(build.call("note_word", WORD, id="c1"), context="new")
-    load(double, dialect, tools=[called, build.fails(400, "Unexpected role 'tool'.")])
+    load(double, dialect, tools=[called, fails(dialect, 400, "Unexpected role 'tool'.", context="extends")])
     done = tried(home, double, dialect)
     assert (done.code, marks(done)["tools"]) == (1, "✗")
     assert "the result of a call is refused" in said(done, "tools")
@@ -218,7 +233,7 @@ def test_no_images_is_a_fact_and_no_failure(home: Home, double: Double, dialect:
 
 
 def test_images_refused_in_words_that_teach_nothing(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, images=[dialect.build.fails(400, "messages: bad content")])
+    load(double, dialect, images=[fails(dialect, 400, "messages: bad content")])
     done = tried(home, double, dialect)
     assert (done.code, marks(done)["images"]) == (0, "✗")
     assert "`vision = false`" in said(done, "images")
@@ -270,7 +285,7 @@ def test_the_other_way_to_think_is_learnt(home: Home, double: Double) -> None:
 
 
 def test_a_thinking_level_refused_for_good_leaves_a_session(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, thinking=[dialect.build.fails(400, "Not for you.")])
+    load(double, dialect, thinking=[fails(dialect, 400, "Not for you.")])
     done = tried(home, double, dialect)
     assert (done.code, marks(done)["thinking"]) == (0, "✗")
     assert "the level high is refused" in said(done, "thinking")
@@ -279,7 +294,7 @@ def test_a_thinking_level_refused_for_good_leaves_a_session(home: Home, double: 
 def test_thinking_that_cannot_go_back(home: Home, double: Double, dialect: Dialect) -> None:
     build = dialect.build
     first = build.turn(build.thinking("17 times 23..."), build.call("note_word", WORD, id="c2"), context="new")
-    load(double, dialect, thinking=[first, build.fails(400, "Bad signature.")])
+    load(double, dialect, thinking=[first, fails(dialect, 400, "Bad signature.", context="extends")])
     done = tried(home, double, dialect)
     assert (done.code, marks(done)["thinking"]) == (0, "✗")
     assert "what goes back is refused" in said(done, "thinking")
@@ -287,7 +302,7 @@ def test_thinking_that_cannot_go_back(home: Home, double: Double, dialect: Diale
 
 def test_the_other_name_of_the_limit_is_learnt(home: Home, double: Double) -> None:
     message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-    load(double, CHAT, limit=[CHAT.build.fails(400, message), CHAT.build.reply("pong", context="new")])
+    load(double, CHAT, limit=[fails(CHAT, 400, message), CHAT.build.reply("pong", context="new")])
     done = tried(home, double, CHAT)
     assert (done.code, marks(done)["output limit"]) == (0, "✓")
     assert "learnt: sent again with max_completion_tokens" in said(done, "output limit")
@@ -302,14 +317,14 @@ def test_a_limit_that_is_too_high_is_read_off(home: Home, double: Double) -> Non
 
 
 def test_a_limit_that_is_refused(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, limit=[dialect.build.fails(400, "No.")])
+    load(double, dialect, limit=[fails(dialect, 400, "No.")])
     done = tried(home, double, dialect)
     assert (done.code, marks(done)["output limit"]) == (0, "✗")
     assert "output_limit" in said(done, "output limit")
 
 
 def test_an_endpoint_that_fails_in_the_middle_ends_it(home: Home, double: Double, dialect: Dialect) -> None:
-    load(double, dialect, images=[dialect.build.fails(503, "Gone fishing.")])
+    load(double, dialect, images=[fails(dialect, 503, "Gone fishing.")])
     done = tried(home, double, dialect)
     assert done.code == 1
     assert [*marks(done).values()][5:] == ["✓", "✗", "-", "-"]
@@ -325,7 +340,7 @@ def test_the_wrong_protocol_is_told(home: Home, routes: Routes) -> None:
 
 
 def test_the_default_model_is_tried_without_a_name(home_with_model: Home, double: Double) -> None:
-    double.load(CHAT.build.script(*answers(CHAT)))
+    double.load(CHAT.build.script(*answers(CHAT), endpoint=CHAT.demands()))
     done = home_with_model.penguin("model", "test")
     assert done.code == 0
     assert done.out.startswith("custom / test-model\n")

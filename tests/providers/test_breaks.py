@@ -1,4 +1,4 @@
-"""An answer that breaks at any byte, a person who interrupts at any message: the session goes on, nothing runs twice."""
+"""An answer that breaks at any byte, a person who interrupts at any message: the session goes on as it should."""
 
 from __future__ import annotations
 

@@ -108,7 +108,10 @@ def test_a_model_is_named_by_both_halves_or_by_the_default() -> None:
     config = ProjectConfig().add(CHAT)
     assert choose_model(config) == CHAT
     assert choose_model(config, provider="custom", model_id="m").model_id == "m"
-    assert choose_model(config, base_url="http://other/v1").base_url == "http://other/v1"
+    elsewhere = choose_model(config, base_url="http://other/v1")
+    assert elsewhere.base_url == "http://other/v1"
+    assert elsewhere.api_key is None, "a stored key goes only where it was stored for"
+    assert choose_model(config, base_url="http://other/v1", api_key="given").api_key == "given"
     with pytest.raises(ConfigError, match=r"no model is named and the project has no default.*penguin model add"):
         choose_model(ProjectConfig())
     with pytest.raises(ConfigError, match="only provider 'x' is given"):

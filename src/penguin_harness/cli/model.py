@@ -38,11 +38,14 @@ def add(
     default: Annotated[bool, Parameter(negative="", help="Make it the model of sessions that name none.")] = False,
 ) -> None:
     """Add a model, or change one. On a terminal its key is asked for, and not shown."""
+    if detect and client_type:
+        raise ConfigError("--detect asks for the client type: leave --client-type out")
     path = agent_paths().config
     config = load_config(path)
-    known = config.find(provider, model_id)
-    key = _key(provider, asked=api_key_stdin) or (known.api_key if known else None)
-    model = Model(provider, model_id, base_url, client_type, context_window, key)
+    said = {"base_url": base_url, "client_type": client_type, "context_window": context_window}
+    said["api_key"] = _key(provider, asked=api_key_stdin)
+    known = config.find(provider, model_id) or Model(provider, model_id)
+    model = msgspec.structs.replace(known, **{name: value for name, value in said.items() if value is not None})
     _require_usable(model)
     if detect:
         model = asyncio.run(_detected(model))
@@ -55,7 +58,7 @@ def add(
     _say(f"{model.name} is stored{', and is the default' if is_default else ''}; key: {where}")
     if detect:
         _say(f"it is reached at {model.base_url} by {model.client_type}")
-    elif client_type is None and (preset := presets()[provider]).base_url is None:
+    elif model.client_type is None and (preset := presets()[provider]).base_url is None:
         _say(f"client type: {preset.client_type} is assumed; --detect asks, --client-type says it")
 
 

@@ -16,10 +16,7 @@ from penguin_harness.llm.listing import Served
 from penguin_harness.llm.prices import Price, Rates
 from penguin_harness.state.config import Default, ProjectConfig
 
-HEAD = (
-    *("", "model", "window", "limit", "images", "thinking"),
-    *("input", "from cache", "into cache", "output", "checked", "source"),
-)
+HEAD = ("", "model", "window", "limit", "images", "thinking")
 UNKNOWN = "?"
 
 
@@ -57,26 +54,30 @@ def entries(provider: str, config: ProjectConfig, served: Sequence[Served] | Non
     ]
 
 
-def rows(entry: Entry) -> Iterator[list[Line]]:
-    """The table's row, and another one where long prompts cost more."""
+def row(entry: Entry) -> list[Line]:
+    """The columns of the table."""
     known, listed = entry.known, entry.listed
     window = (listed and listed.context_window) or (known and known.context_window)
     limit = (listed and listed.output_limit) or (known and known.output_limit)
-    missing = entry.served is False
-    yield [
-        [Span("*" if entry.is_default else "+" if entry.configured else " ", "red" if missing else "bold green")],
+    return [
+        [Span("*" if entry.is_default else "+" if entry.configured else " ", "bold green")],
         [Span(one_line(entry.model_id), "bold")],
         [Span(_number(window))],
         [Span(_number(limit))],
         [Span(_yes(known.vision if known else None))],
         [Span(_thinking(known))],
-        *_price(known.price if known else None),
-        [Span(known.checked.isoformat() if known else "", "dim")],
-        [Span(known.source if known else "not in the catalogue", "dim")],
     ]
-    if known and known.price and (above := known.price.above):
-        words = f"above {above.tokens:,} tokens"
-        yield [[], [], [], [], [], [Span(words, "dim")], *_rates(above, at_least=known.price.at_least)]
+
+
+def about(entry: Entry) -> Iterator[str]:
+    """What stands below the row: prices, and who said so when."""
+    if entry.known is None:
+        yield "not in the catalogue, price unknown"
+        return
+    known, price = entry.known, entry.known.price
+    yield f"{_rates(price) if price else 'price unknown'}; {known.checked}, {known.source}"
+    if price is not None and price.above is not None:
+        yield f"above {price.above.tokens:,} tokens: {_rates(price.above)}"
 
 
 def _number(value: int | None) -> str:
@@ -93,13 +94,8 @@ def _thinking(known: ModelFacts | None) -> str:
     return ", ".join((known.thinking_kind, *known.thinking)) if known.thinking_kind != "none" else "no"
 
 
-def _price(price: Price | None) -> list[Line]:
-    return [[Span("price unknown", "dim")], [], [], []] if price is None else _rates(price, at_least=price.at_least)
-
-
-def _rates(rates: Rates, *, at_least: bool) -> list[Line]:
-    """Plain input, input read from a cache and written to one, output."""
-    cached = rates.input if rates.cache_read is None else rates.cache_read
-    written = rates.input if rates.cache_write is None else rates.cache_write
-    least = "at least " if at_least else ""
-    return [[Span(f"{least}${rate:,f}")] for rate in (rates.input, cached, written, rates.output)]
+def _rates(rates: Rates) -> str:
+    written = {"from cache": rates.cache_read, "into cache": rates.cache_write}
+    named = {"input": rates.input, **written, "output": rates.output}
+    least = "at least " if isinstance(rates, Price) and rates.at_least else ""
+    return least + ", ".join(f"${rate:,f} {name}" for name, rate in named.items() if rate is not None)

@@ -13,9 +13,10 @@ from msgspec import Struct
 from penguin_harness.cli.console import DONE, FAILED, say
 from penguin_harness.cli.explain import failure_text
 from penguin_harness.cli.model import all_models, key_source, read_key
-from penguin_harness.cli.model_entry import HEAD, Entry, entries, rows
+from penguin_harness.cli.model_entry import HEAD, Entry, about, entries, row
 from penguin_harness.cli.model_options import BaseUrl, ClientType, KeyOnStdin
 from penguin_harness.cli.options import Json
+from penguin_harness.cli.terminal.flow import put_line
 from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
@@ -26,6 +27,9 @@ from penguin_harness.llm.catalog import presets
 from penguin_harness.llm.gateway import preset_of
 from penguin_harness.state.config import Default, Model, ProjectConfig, load_config
 from penguin_harness.state.paths import agent_paths
+
+_INDENT = "     "
+_PRICES = "prices are US dollars per million tokens, public ones of the day that stands behind them"
 
 
 class Listed(Struct, frozen=True):
@@ -59,7 +63,7 @@ async def list_models(
 ) -> int:
     """List the models of the project, or of a provider. Keys are never shown, only where they come from.
 
-    Prices are US dollars per million tokens, public ones of the day that stands beside them.
+    `*` marks the default model and `+` one that is configured.
     """
     config = load_config(agent_paths().config)
     if not remote and (base_url or client_type or api_key_stdin):
@@ -86,8 +90,10 @@ def _list_configured(config: ProjectConfig, *, as_json: bool) -> None:
         names = ", ".join(presets())
         sys.stdout.write(f"No models yet. Add one: penguin model add PROVIDER MODEL_ID, with a provider of {names}.\n")
         return
+    screen = screen_for(sys.stdout)
     head: list[Line] = [[Span(name, "dim")] for name in ("", "provider", "model", "window", "key", "address")]
-    _print_table([head, *map(_row, listed)])
+    screen.lines(aligned([head, *map(_row, listed)], screen.width))
+    screen.close()
 
 
 async def _list_served(provider: str, config: ProjectConfig, reach: Reach, *, as_json: bool) -> int:
@@ -129,17 +135,20 @@ def _print(found: Sequence[Entry], notes: Sequence[str] = (), *, as_json: bool) 
     if not found and not notes:
         sys.stdout.write("The catalogue describes no model of this provider; --remote asks for what it serves.\n")
         return
-    head: list[Line] = [[Span(name, "dim")] for name in HEAD]
-    table = [row for entry in found if entry.served is not False for row in rows(entry)]
-    _print_table([head, *table] if table else [], notes)
-
-
-def _print_table(table: Sequence[Sequence[Line]], notes: Sequence[str] = ()) -> None:
     screen = screen_for(sys.stdout)
-    screen.lines(aligned(table, screen.width))
-    if table and notes:
+    shown = [entry for entry in found if entry.served is not False]
+    heading: list[Line] = [[Span(name, "dim")] for name in HEAD]
+    head, *lines = aligned([heading, *map(row, shown)], screen.width)
+    screen.lines([head] if lines else [])
+    for entry, line in zip(shown, lines, strict=True):
+        screen.lines([line])
+        for text in about(entry):
+            put_line(screen, [Span(f"{_INDENT}{one_line(text)}", "dim")], margin=len(_INDENT))
+    if lines:
         screen.gap()
-    screen.lines([[Span(one_line(note), "dim")] for note in notes], whole=True)
+        notes = [*notes, _PRICES]
+    for note in notes:
+        put_line(screen, [Span(one_line(note))])
     screen.close()
 
 

@@ -8,9 +8,7 @@ heartbeats too. Both count only time spent waiting for the server, never the tim
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import time
-import urllib.request
 from collections.abc import Mapping
 from types import TracebackType
 from urllib.parse import urlsplit
@@ -20,6 +18,7 @@ from msgspec import Struct
 from yarl import URL
 
 from penguin_harness.llm.failure import TransportError, innermost_cause, malformed, of_exception, of_status
+from penguin_harness.llm.proxy import proxy_for
 from penguin_harness.llm.sse import Event, SseReader, WholeBody
 
 CONNECT_TIMEOUT = 30.0
@@ -262,22 +261,3 @@ class Reply:
             raise self._transport.failed(error) from error
         finally:
             self._silence += time.monotonic() - started
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for this URL; never one for this machine itself.
-
-    aiohttp's own `trust_env` would also read ~/.netrc, and refuse a request for which that holds a login.
-    """
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if _is_loopback(host) or urllib.request.proxy_bypass(host):
-        return None
-    return urllib.request.getproxies().get(parts.scheme)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
