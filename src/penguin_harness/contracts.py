@@ -28,6 +28,7 @@ from penguin_harness.omnimessage import (
     ToolCall,
     ToolCallOutput,
     ToolSchema,
+    UserContent,
 )
 
 ThinkingLevel: TypeAlias = Literal["none", "low", "medium", "high", "max"]
@@ -175,12 +176,24 @@ class Invocation(Protocol):
         ...
 
 
+EmitEvent: TypeAlias = Callable[[EventPayload], None]
+"""Records an event and streams it."""
+
+
 class Tools(Protocol):
     """The environment: the tools that a session offers."""
 
     @property
     def schemas(self) -> tuple[ToolSchema, ...]:
         """As the model is told, in a fixed order."""
+        ...
+
+    async def connect(self, emit: EmitEvent) -> None:
+        """Bring what connects on first use, and say so: called before the first request of each run. Raises nothing."""
+        ...
+
+    def news(self) -> Sequence[Text]:
+        """What happened beside the calls and the model must know, as a background command's end: each once."""
         ...
 
     def prepare(self, call: ToolCall) -> Invocation | str:
@@ -194,6 +207,46 @@ class Tools(Protocol):
 
 Approve: TypeAlias = Callable[[ToolCall], Decision | Awaitable[Decision]]
 """Asked for one call at a time; plain functions run in a thread. Anything but `allow` denies, also raising."""
+
+
+Policy: TypeAlias = Callable[[ToolCall], str | None]
+"""Why the command policy forbids a call, in words; None when it does not. Asked before any person is."""
+
+
+class HookVerdict(Struct, frozen=True):
+    """What a hook decided about a call."""
+
+    decision: Literal["allow", "deny"]
+    name: str
+    """The hook's name."""
+    reason: str = ""
+
+
+class Ended(Struct, frozen=True):
+    """How far a task has come when it ends."""
+
+    answer: str
+    """The model's last words."""
+    turns: int
+    """Requests that the run has made."""
+    usage: TokenCounts
+    """Totals of the session."""
+
+
+class Hooks(Protocol):
+    """What a user has hung into the course of a run. Each answer is one `hook` event; raises nothing."""
+
+    async def user_prompt(self, prompt: Sequence[UserContent], emit: EmitEvent) -> Sequence[Text]:
+        """What is added behind the prompt."""
+        ...
+
+    async def pre_tool_use(self, call: ToolCall, permission: Permission, emit: EmitEvent) -> HookVerdict | None:
+        """The first decision about a call, before the policy and any person; None when no hook has an opinion."""
+        ...
+
+    async def stop(self, ended: Ended, emit: EmitEvent) -> Text | None:
+        """The next task of the same run; None lets the run end."""
+        ...
 
 
 class Recorder(Protocol):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from msgspec import Raw
 
-from penguin_harness.contracts import Invocation
+from penguin_harness.contracts import EmitEvent, Invocation
 from penguin_harness.errors import ToolDefinitionError, ToolFailed
-from penguin_harness.omnimessage import ToolCall, ToolSchema
+from penguin_harness.omnimessage import Text, ToolCall, ToolSchema
 from penguin_harness.tools.context import ToolContext
 from penguin_harness.tools.execution import Execution, Limits
 from penguin_harness.tools.recovery import Head, RecoveryFile
@@ -47,6 +47,13 @@ class Toolbox:
     def schemas(self) -> tuple[ToolSchema, ...]:
         """As the model is told, in the order given."""
         return self._schemas
+
+    async def connect(self, emit: EmitEvent) -> None:
+        """Nothing connects late."""
+
+    def news(self) -> Sequence[Text]:
+        """What happened beside the calls."""
+        return ()
 
     def prepare(self, call: ToolCall) -> Invocation | str:
         """The call ready to run, or what the model is told because it cannot."""
