@@ -25,10 +25,11 @@ from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
 from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import user_content
-from penguin_harness.engine.loop import RunOptions, Task, run_compaction, run_switch, run_task
+from penguin_harness.engine.loop import run_compaction, run_switch, run_task
 from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.run import Execution, Run
 from penguin_harness.engine.spending import Purse, Spending
+from penguin_harness.engine.task import RunOptions, Task
 from penguin_harness.engine.title import make_title
 from penguin_harness.errors import InputError, SessionError
 from penguin_harness.models import ModelChoice, price_of, refuse_both

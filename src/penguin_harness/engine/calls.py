@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from penguin_harness.contracts import Approve, Invocation, OutputPayload, Tools
-from penguin_harness.engine.carry import DENIED, closing_output
+from penguin_harness.contracts import Invocation, OutputPayload, Tools
+from penguin_harness.engine.carry import closing_output
+from penguin_harness.engine.decide import Decider
 from penguin_harness.engine.outlet import Outlet
-from penguin_harness.invoke import invoke
 from penguin_harness.omnimessage import (
     ApprovalDecision,
     PartialToolCallOutput,
@@ -21,7 +21,6 @@ from penguin_harness.omnimessage import (
 STOP_GRACE = 0.6
 """Seconds that interrupted tools get to end by themselves; the run returns within a second."""
 
-NOBODY_ASKED = "Tool call denied: this run has no approval callback."
 INTERRUPTED = "Tool call not run: the user interrupted the run."
 REQUEST_FAILED = "Tool call not run: the answer that asked for it broke off."
 
@@ -29,9 +28,9 @@ REQUEST_FAILED = "Tool call not run: the answer that asked for it broke off."
 class Calls:
     """Takes each complete call as it arrives; `finish` waits for all answers, `stop` gives them at once."""
 
-    def __init__(self, tools: Tools, approve: Approve | None, outlet: Outlet) -> None:
+    def __init__(self, tools: Tools, decider: Decider, outlet: Outlet) -> None:
         self._tools = tools
-        self._approve = approve
+        self._decider = decider
         self._outlet = outlet
         self._waiting: deque[tuple[ToolCall, Invocation]] = deque()
         self._running: dict[str, tuple[Invocation, asyncio.Task[None]]] = {}
@@ -97,13 +96,12 @@ class Calls:
     async def _ask(self) -> None:
         while self._waiting:
             call, invocation = self._waiting[0]
-            refusal = await self._refusal(call)
+            decided = await self._decider.decide(call, invocation)
             self._waiting.popleft()
-            if refusal is not None:
-                self._outlet.emit(ApprovalDecision("deny", call.tool_call_id))
-                self._answer(call, refusal, "aborted")
+            self._outlet.emit(ApprovalDecision(decided.decision, call.tool_call_id))
+            if decided.decision != "allow":
+                self._answer(call, decided.refusal, "aborted")
                 continue
-            self._outlet.emit(ApprovalDecision("allow", call.tool_call_id))
             run = invocation.run(self._emit_output)
             if self._waiting or self._asking is None:
                 self._running[call.tool_call_id] = (invocation, asyncio.create_task(run))
@@ -113,16 +111,6 @@ class Calls:
             self._asking = None
             await run
             return
-
-    async def _refusal(self, call: ToolCall) -> str | None:
-        """Ask the person; None allows."""
-        if self._approve is None:
-            return NOBODY_ASKED
-        try:
-            decision = await invoke(self._approve, call)
-        except Exception as error:  # noqa: BLE001 - the caller's function: raising counts as a denial
-            return f"Tool call denied: the approval callback failed with {type(error).__name__}: {error}"
-        return None if decision == "allow" else DENIED
 
     async def _emit_output(self, payload: OutputPayload) -> None:
         self._put(payload)

@@ -9,72 +9,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from msgspec import Struct
-
-from penguin_harness.contracts import Approve, Model, Request, ThinkingLevel, ToolChoice, Tools
+from penguin_harness.contracts import Ended, Request, ToolChoice
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.closing import closing_messages
-from penguin_harness.engine.compaction import CompactionPolicy, Compactor, Rotate, open_context, put_head
-from penguin_harness.engine.control import Control
+from penguin_harness.engine.compaction import Rotate, open_context, put_head
 from penguin_harness.engine.estimate import sized
-from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import steering
-from penguin_harness.engine.outlet import Outlet
 from penguin_harness.engine.request import ask_model
 from penguin_harness.engine.retry import Ladder, Verdict
 from penguin_harness.engine.room import Room
-from penguin_harness.engine.spending import Spending
-from penguin_harness.omnimessage import CompactionMode, RequestBegin, SessionMeta, Text, ToolListReady, UserContent
+from penguin_harness.engine.task import RunOptions, Task, notice
+from penguin_harness.omnimessage import CompactionMode, RequestBegin, Text, ToolListReady, UserContent
 
 CUTS_IN_A_ROW = 3
 """Answers cut by the output limit, one after another, that end a run."""
 
 
-class RunOptions(Struct, frozen=True):
-    """What a run may vary; none of it is kept in the context."""
-
-    approve: Approve | None = None
-    thinking_level: ThinkingLevel | None = None
-    max_turns: int | None = None
-    max_output_tokens: int | None = None
-    tool_choice: ToolChoice | None = None
-    """Holds for the first turn; only `none` holds for all, else a demand to call would never end."""
-    spending: Spending = Spending()
-
-    def choice_of(self, turn: int) -> ToolChoice | None:
-        """What the turn with this number, from 0, demands."""
-        return self.tool_choice if turn == 0 or self.tool_choice == "none" else None
-
-
-class Task(Struct, frozen=True):
-    """The parties of a run, and how the caller wants it."""
-
-    meta: SessionMeta
-    model: Model
-    tools: Tools
-    outlet: Outlet
-    control: Control
-    compactor: Compactor
-    policy: CompactionPolicy = CompactionPolicy()
-    options: RunOptions = RunOptions()
-    owed: Sequence[HeadRecord] = ()
-    """What a crash left out of the head of the current file."""
-    warning: str | None = None
-    """What the person and the model must know before anything else."""
-
-
 async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
     """Drive one task to its end. Cancelling it closes everything that is open and raises on."""
+    await begin(inputs, task)
     outlet, options = task.outlet, task.options
-    open_task(task, keep_undecided=not inputs)
-    for content in inputs:
-        outlet.record(content)
-    if task.warning is not None:
-        outlet.emit(notice(task.warning))
-    await asyncio.sleep(0)  # an abort that came before the start takes effect here, the input being on disk
-    offer_tools(task)
-    if not inputs:
-        await answer_undecided(task)
     room = Room(
         task.compactor,
         task.policy,
@@ -92,16 +46,62 @@ async def run_task(inputs: Sequence[UserContent], task: Task) -> None:
         verdict = await run_turn(task, options.choice_of(turns))
         if verdict.overflow and await room.after_overflow():
             continue
-        attempt = outlet.context.attempt
-        if verdict.end.status != "completed" or not ((attempt and attempt.calls) or task.control.steering):
+        if verdict.end.status != "completed":
             return
         turns += 1
         cuts = cuts + 1 if verdict.end.error_code == "output_limit" else 0
+        if not (tell_news(task) or goes_on(task) or await continued(task, turns)):
+            return
         if (reason := stop_reason(options, turns, cuts)) is not None:
             outlet.emit(notice(reason))
             return
         for content in task.control.take_steering():
             outlet.emit(steering(content))
+
+
+async def begin(inputs: Sequence[UserContent], task: Task) -> None:
+    """What stands before a task's first request: what is owed, the input, the tools, and what happened meanwhile."""
+    outlet = task.outlet
+    open_task(task, keep_undecided=not inputs)
+    for content in inputs:
+        outlet.record(content)
+    if task.warning is not None:
+        outlet.emit(notice(task.warning))
+    await asyncio.sleep(0)  # an abort that came before the start takes effect here, the input being on disk
+    if inputs and task.hooks is not None:
+        for added in await task.hooks.user_prompt(inputs, outlet.emit):
+            outlet.emit(added)
+    await task.tools.connect(outlet.emit)
+    offer_tools(task)
+    if not inputs:
+        await answer_undecided(task)
+    tell_news(task)
+
+
+def goes_on(task: Task) -> bool:
+    """Whether the model has outputs to read, or words of a person."""
+    attempt = task.outlet.context.attempt
+    return bool((attempt and attempt.calls) or task.control.steering)
+
+
+def tell_news(task: Task) -> bool:
+    """Tell what happened beside the calls; whether there was anything."""
+    news = task.tools.news()
+    for text in news:
+        task.outlet.emit(text)
+    return bool(news)
+
+
+async def continued(task: Task, turns: int) -> bool:
+    """The task has ended: whether a stop hook gives the run another one."""
+    if task.hooks is None:
+        return False
+    attempt, usage = task.outlet.context.attempt, task.outlet.context.usage
+    said = (content.text for content in (attempt.content if attempt else ()) if isinstance(content, Text))
+    following = await task.hooks.stop(Ended("".join(said), turns, usage), task.outlet.emit)
+    if following is not None:
+        task.outlet.emit(following)
+    return following is not None
 
 
 def stop_reason(options: RunOptions, turns: int, cuts: int) -> str | None:
@@ -118,7 +118,7 @@ async def run_turn(task: Task, tool_choice: ToolChoice | None) -> Verdict:
     ladder = Ladder()
     clock = asyncio.get_running_loop().time
     while True:
-        calls = Calls(task.tools, task.options.approve, task.outlet)
+        calls = Calls(task.tools, task.decider, task.outlet)
         try:
             request = begin_request(task, tool_choice)
             verdict = await ask_model(request, model=task.model, calls=calls, ladder=ladder, outlet=task.outlet)
@@ -187,7 +187,7 @@ def begin_request(task: Task, tool_choice: ToolChoice | None = None) -> Request:
 
 async def answer_undecided(task: Task) -> None:
     """Go on where the Trace stops: calls of a committed request that nobody decided are asked, in order."""
-    calls = Calls(task.tools, task.options.approve, task.outlet)
+    calls = Calls(task.tools, task.decider, task.outlet)
     try:
         for call in task.outlet.context.open_calls():
             calls.add(call.call)
@@ -198,8 +198,3 @@ async def answer_undecided(task: Task) -> None:
     except BaseException:
         await calls.cancel()
         raise
-
-
-def notice(text: str) -> Text:
-    """What the harness tells the person and, with the next request, the model."""
-    return Text("user", text, sender="harness")
