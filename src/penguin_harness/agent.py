@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from msgspec import Struct
 
-from penguin_harness.contracts import Budget, Model, Tools
+from penguin_harness.contracts import Budget, Hooks, Model, Policy, Tools
 from penguin_harness.cost import session_cost
 from penguin_harness.engine.compaction import CompactionPolicy
 from penguin_harness.engine.context import Context, fold_all
@@ -72,6 +72,8 @@ class Agent:
         source: Source = "user",
         compaction: CompactionPolicy = COMPACTION,
         budget: Budget | None = None,
+        hooks: Hooks | None = None,
+        policy: Policy | None = None,
         durability: Durability = "process",
         **choice: Unpack[ModelChoice],
     ) -> Session:
@@ -110,6 +112,8 @@ class Agent:
             policy=compaction,
             open_model=self.open_model,
             purse=Purse("session", budget) if budget else None,
+            hooks=hooks,
+            forbids=policy,
         )
 
     async def resume_session(
@@ -120,6 +124,8 @@ class Agent:
         tools: Sequence[AnyTool] = (),
         compaction: CompactionPolicy = COMPACTION,
         budget: Budget | None = None,
+        hooks: Hooks | None = None,
+        policy: Policy | None = None,
         durability: Durability = "process",
         **reach: Unpack[Reach],
     ) -> Session:
@@ -156,6 +162,8 @@ class Agent:
             owed=resumed.owed,
             skipped=resumed.skipped,
             purse=await self._session_purse(budget, files, resumed.context),
+            hooks=hooks,
+            forbids=policy,
         )
 
     async def fork_session(self, session_id: str, *, at: int | None = None, **options: Any) -> Session:

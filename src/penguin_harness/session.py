@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from penguin_harness.contracts import (
     Approve,
     Budget,
+    Hooks,
     Model,
     ModelRef,
     Permission,
     Place,
+    Policy,
     ThinkingLevel,
     ToolChoice,
     Tools,
@@ -65,6 +67,8 @@ class Session:
         owed: Sequence[HeadRecord] = (),
         skipped: Sequence[Skipped] = (),
         purse: Purse | None = None,
+        hooks: Hooks | None = None,
+        forbids: Policy | None = None,
     ) -> None:
         self._meta = meta
         self._model = model
@@ -82,6 +86,8 @@ class Session:
         self._execution: Execution | None = None
         self._told_foreign = False
         self._purse = purse
+        self._hooks = hooks
+        self._forbids = forbids
         self._closed = False
 
     @property
@@ -247,6 +253,8 @@ class Session:
             compactor=Compactor(model=self._model, outlet=self._outlet, rotate=self._rotate),
             policy=self._policy,
             options=options,
+            hooks=self._hooks,
+            forbids=self._forbids,
             owed=owed,
             warning=self._warning(),
         )
