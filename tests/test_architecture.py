@@ -12,7 +12,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "penguin_harness"
 
 CORE = {"omnimessage", "errors", "contracts", "invoke"}
-COMPOSITION = {"agent", "session", "models", "laws", "verify", "cost", "opening"}
+COMPOSITION = {"agent", "session", "models", "laws", "verify", "cost", "opening", "subagents"}
 PARTS = {"engine", "llm", "tools", "trace", "state"}
 MAY_IMPORT: dict[str, set[str]] = {
     "omnimessage": set(),

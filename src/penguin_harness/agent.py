@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penguin_harness.contracts import Budget, Hooks, Model, Policy, Tools
 from penguin_harness.cost import session_cost
@@ -25,6 +26,7 @@ from penguin_harness.session import Session
 from penguin_harness.state.config import load_config
 from penguin_harness.state.paths import DEFAULT_AGENT, DEFAULT_PROJECT, AgentPaths, agent_paths
 from penguin_harness.state.prompt import assemble_prompt
+from penguin_harness.subagents import Borrowed, Children, Gates, SubagentLimits
 from penguin_harness.tools import Tool, Toolbox, ToolContext, builtin_tools, child_environment
 from penguin_harness.trace import (
     Durability,
@@ -41,6 +43,7 @@ from penguin_harness.trace import (
 )
 
 COMPACTION = CompactionPolicy()
+SUBAGENTS = SubagentLimits()
 AnyTool = Tool | Callable[..., Any]
 """What may be passed as a tool: a Tool, or a plain or async function with type hints and a docstring."""
 
@@ -74,6 +77,7 @@ class Agent:
         budget: Budget | None = None,
         hooks: Hooks | None = None,
         policy: Policy | None = None,
+        subagents: SubagentLimits = SUBAGENTS,
         durability: Durability = "process",
         **choice: Unpack[ModelChoice],
     ) -> Session:
@@ -99,7 +103,9 @@ class Agent:
             workspace=str(folder),
             source=source,
         )
-        toolbox = await self._toolbox(meta, tools, choice.get("api_key"))
+        family = Family(tools, compaction, hooks, policy, subagents, durability)
+        children = self._children(meta.workspace, family)
+        toolbox = await self._toolbox(meta, [*tools, *children.tools], choice.get("api_key"), children)
         lock = self._lock(meta.session_id)
         return Session(
             meta=meta,
@@ -114,6 +120,7 @@ class Agent:
             purse=Purse("session", budget) if budget else None,
             hooks=hooks,
             forbids=policy,
+            descendants=children,
         )
 
     async def resume_session(
@@ -126,6 +133,7 @@ class Agent:
         budget: Budget | None = None,
         hooks: Hooks | None = None,
         policy: Policy | None = None,
+        subagents: SubagentLimits = SUBAGENTS,
         durability: Durability = "process",
         **reach: Unpack[Reach],
     ) -> Session:
@@ -145,7 +153,8 @@ class Agent:
             model = model or await self.open_model(
                 provider=meta.provider, model_id=meta.model_id, context_window=meta.model_context_window, **reach
             )
-            toolbox = await self._toolbox(meta, tools, reach.get("api_key"))
+            children = self._children(meta.workspace, Family(tools, compaction, hooks, policy, subagents, durability))
+            toolbox = await self._toolbox(meta, [*tools, *children.tools], reach.get("api_key"), children)
         except BaseException:
             lock.release()
             raise
@@ -164,6 +173,7 @@ class Agent:
             purse=await self._session_purse(budget, files, resumed.context),
             hooks=hooks,
             forbids=policy,
+            descendants=children,
         )
 
     async def fork_session(self, session_id: str, *, at: int | None = None, **options: Any) -> Session:
@@ -198,7 +208,29 @@ class Agent:
     def _prompt(self, workspace: Path) -> str:
         return assemble_prompt(agent_state=self.paths.state, workspace=workspace)
 
-    async def _toolbox(self, meta: SessionMeta, tools: Sequence[AnyTool], api_key: str | None) -> Tools:
+    def _children(self, workspace: str, family: Family) -> Children:
+        """Who starts sessions for the session's subagents."""
+
+        async def open_child(session_id: str | None, model: Model) -> Session:
+            limits = replace(family.subagents, depth=family.subagents.depth - 1)
+            options: dict[str, Any] = {
+                "model": Borrowed(model),
+                "tools": family.tools,
+                "compaction": family.compaction,
+                "hooks": Gates(family.hooks) if family.hooks is not None else None,
+                "policy": family.policy,
+                "subagents": limits,
+                "durability": family.durability,
+            }
+            if session_id is None:
+                return await self.create_session(workspace=workspace, source="subagent", **options)
+            return await self.resume_session(session_id, **options)
+
+        return Children(open_child, family.subagents)
+
+    async def _toolbox(
+        self, meta: SessionMeta, tools: Sequence[AnyTool], api_key: str | None, children: Children
+    ) -> Tools:
         config = await invoke(load_config, self.paths.config)
         context = ToolContext(
             workspace=Path(meta.workspace),
@@ -207,7 +239,8 @@ class Agent:
             environment=child_environment(os.environ, drop=key_variables()),
             guarded=[self.paths.config],
         )
-        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secret_values(config, api_key))
+        secrets = secret_values(config, api_key)
+        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secrets, sources=[children.news])
 
     async def _session_purse(self, budget: Budget | None, files: SessionFiles, context: Context) -> Purse | None:
         """The session's budget, less what its Trace says that it has cost."""
@@ -218,6 +251,17 @@ class Agent:
 
     def _lock(self, session_id: str) -> SessionLock:
         return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))
+
+
+class Family(Struct, frozen=True):
+    """What a session hands down to those that it starts."""
+
+    tools: Sequence[AnyTool]
+    compaction: CompactionPolicy
+    hooks: Hooks | None
+    policy: Policy | None
+    subagents: SubagentLimits
+    durability: Durability
 
 
 class Resumed(Struct):

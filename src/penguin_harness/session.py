@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Unpack
+from typing import Literal, Protocol, Unpack
 
 from msgspec.structs import replace
 
@@ -22,13 +23,14 @@ from penguin_harness.contracts import (
     ToolChoice,
     Tools,
 )
+from penguin_harness.engine.channel import Channel
 from penguin_harness.engine.compaction import CompactionPolicy, Compactor
 from penguin_harness.engine.context import Context
 from penguin_harness.engine.control import Control
 from penguin_harness.engine.head import HeadRecord
 from penguin_harness.engine.intake import user_content
 from penguin_harness.engine.loop import run_compaction, run_switch, run_task
-from penguin_harness.engine.outlet import Outlet
+from penguin_harness.engine.outlet import Emitted, Outlet
 from penguin_harness.engine.run import Execution, Run
 from penguin_harness.engine.spending import Purse, Spending
 from penguin_harness.engine.task import RunOptions, Task
@@ -41,12 +43,53 @@ from penguin_harness.omnimessage import (
     CompletePayload,
     OmniMessage,
     SessionMeta,
+    Subagent,
     TokenCounts,
     ToolCall,
     ToolSchema,
 )
 from penguin_harness.opening import foreign_to, recovered, without_workspace
 from penguin_harness.trace import SessionLock, Skipped, TailJournal, TraceWriter, next_file
+
+
+class Descendants(Protocol):
+    """The sessions that a session has started."""
+
+    @property
+    def at_work(self) -> Sequence[object]:
+        """Those with a task under way."""
+        ...
+
+    def belong_to(self, parent: Lineage) -> None:
+        """The session that they descend from."""
+        ...
+
+    async def abort(self) -> None:
+        """Interrupt all of them, and wait until everything is closed."""
+        ...
+
+    async def aclose(self) -> None:
+        """End them all."""
+        ...
+
+
+class Lineage:
+    """A session as its descendants see it."""
+
+    def __init__(self, outlet: Outlet, model: Model) -> None:
+        self.model = model
+        self.approve: Approve | None = None
+        self.thinking_level: ThinkingLevel | None = None
+        self._outlet = outlet
+
+    @property
+    def channel(self) -> Channel[Emitted]:
+        """Its stream now."""
+        return self._outlet.channel
+
+    def point_to(self, session_id: str) -> None:
+        """Record that a child was started."""
+        self._outlet.record(Subagent(session_id))
 
 
 class Session:
@@ -69,6 +112,7 @@ class Session:
         purse: Purse | None = None,
         hooks: Hooks | None = None,
         forbids: Policy | None = None,
+        descendants: Descendants | None = None,
     ) -> None:
         self._meta = meta
         self._model = model
@@ -88,6 +132,12 @@ class Session:
         self._purse = purse
         self._hooks = hooks
         self._forbids = forbids
+        self._lineage = Lineage(self._outlet, model)
+        self._descendants = descendants
+        if descendants is not None:
+            descendants.belong_to(self._lineage)
+        self._retired: list[Model] = []
+        """Models that a descendant may still be asking."""
         self._closed = False
 
     @property
@@ -171,6 +221,7 @@ class Session:
         if not inputs and not self._outlet.context.has_unsent():
             raise InputError("there is nothing to go on with: the model has answered everything; pass a message")
         options = RunOptions(approve, thinking_level, max_turns, max_output_tokens, tool_choice, self._spending(budget))
+        self._lineage.approve, self._lineage.thinking_level = approve, thinking_level
         return self._start(lambda control: run_task(inputs, self._task(control, options)))
 
     def compactability(self) -> Literal["closed", "running", "empty"] | None:
@@ -227,8 +278,11 @@ class Session:
 
     async def _give_back(self) -> None:
         try:
+            if self._descendants is not None:
+                await self._descendants.aclose()
             await self._tools.aclose()
-            await self._model.aclose()
+            for model in (*self._retired, self._model):
+                await model.aclose()
         finally:
             self._tail.close()
             self._writer.close()
@@ -268,9 +322,12 @@ class Session:
         return "\n".join(filter(None, told)) or None
 
     async def _switch(self, model: Model, control: Control) -> None:
-        before, self._model = self._model, model
+        before, self._model, self._lineage.model = self._model, model, model
         await self._open_context(control)
-        await before.aclose()
+        if self._descendants is not None and self._descendants.at_work:
+            self._retired.append(before)
+        else:
+            await before.aclose()
 
     async def _open_context(self, control: Control) -> None:
         """The model is another one than the Trace's newest context has: it gets a context of its own."""
@@ -305,7 +362,12 @@ class Session:
         async def drive_with_its_model(control: Control) -> None:
             if ModelRef(self._meta.provider, self._meta.model_id) != self._model.ref:
                 await self._open_context(control)
-            await drive(control)
+            try:
+                await drive(control)
+            except asyncio.CancelledError:
+                if self._descendants is not None:
+                    await self._descendants.abort()
+                raise
 
         before = self._execution
         waits_for = before if before is not None and not before.done else None

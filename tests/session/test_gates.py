@@ -11,7 +11,7 @@ import pytest
 from penguin_harness import ApprovalDecision
 from penguin_harness.contracts import EmitEvent, Ended, HookVerdict, Permission
 from penguin_harness.llm.script import Script, ScriptItem, call, fail, say
-from penguin_harness.omnimessage import Hook, OmniMessage, Text, ToolCall, UserContent
+from penguin_harness.omnimessage import Decision, Hook, OmniMessage, Text, ToolCall, UserContent
 from tests.support import allow, kinds, outputs, texts, watched
 
 CALLS: list[list[ScriptItem]] = [
@@ -72,7 +72,7 @@ def decisions(messages: list[OmniMessage]) -> list[str]:
 async def test_a_forbidden_call_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    def ask(call: ToolCall) -> str:
+    def ask(call: ToolCall) -> Decision:
         asked.append(call.arguments)
         return "allow"
 
@@ -94,7 +94,7 @@ async def test_a_hooks_refusal_names_the_hook_and_its_consent_spares_the_questio
         verdicts={'"a"': HookVerdict("deny", "guard", "not on Mondays."), '"b"': HookVerdict("allow", "guard")}
     )
 
-    def nobody(_: ToolCall) -> str:
+    def nobody(_: ToolCall) -> Decision:
         pytest.fail("nobody is asked")
 
     async with watched(tmp_path, Script(CALLS), [touch], hooks=hooks) as session:

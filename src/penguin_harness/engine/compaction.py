@@ -166,13 +166,17 @@ def open_context(outlet: Outlet, rotate: Rotate, *, streamed: bool = False) -> N
     """Go on in the next file: its session_meta, which streams on a model switch only, and its head."""
     tools = outlet.context.tools or ()
     head = next_head(outlet.context)
-    meta = rotate()
-    if streamed:
+    put_meta(rotate(), outlet, streamed=streamed)
+    for record in head.all(tools):
+        put_head(record, outlet)
+
+
+def put_meta(meta: SessionMeta, outlet: Outlet, *, streamed: bool = False) -> None:
+    """Write the meta record; the stream of a subagent begins with it."""
+    if streamed or meta.source == "subagent":
         outlet.emit(meta)
     else:
         outlet.record(meta)
-    for record in head.all(tools):
-        put_head(record, outlet)
 
 
 def put_head(record: HeadRecord, outlet: Outlet) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from penguin_harness.contracts import Ended, Request, ToolChoice
 from penguin_harness.engine.calls import Calls
 from penguin_harness.engine.closing import closing_messages
-from penguin_harness.engine.compaction import Rotate, open_context, put_head
+from penguin_harness.engine.compaction import Rotate, open_context, put_head, put_meta
 from penguin_harness.engine.estimate import sized
 from penguin_harness.engine.intake import steering
 from penguin_harness.engine.request import ask_model
@@ -154,7 +154,7 @@ def open_task(task: Task, *, keep_undecided: bool) -> None:
     """What a task begins with on disk, before its input: the meta record, and what a dead process owes."""
     context, outlet = task.outlet.context, task.outlet
     if context.meta is None:
-        outlet.record(task.meta)
+        put_meta(task.meta, outlet)
     for record in task.owed:
         put_head(record, outlet)
     for closing in closing_messages(context, outlet.tail.halves(), keep_undecided=keep_undecided):

@@ -173,6 +173,11 @@ class Run:
         self._read = True
         return Reader(self._execution, _line)
 
+    def emitted(self) -> AsyncIterator[Emitted]:
+        """The messages, each with its line where it has one already: for who passes them on."""
+        self._read = True
+        return Reader(self._execution, _as_it_is)
+
     def abort(self) -> None:
         """Interrupt the task: what is open is closed, and the stream ends with one `abort` event."""
         self._execution.abort()
@@ -220,6 +225,10 @@ class Run:
 
 
 _message: Callable[[Emitted], OmniMessage] = itemgetter(0)
+
+
+def _as_it_is(emitted: Emitted) -> Emitted:
+    return emitted
 
 
 def _line(emitted: Emitted) -> bytes:

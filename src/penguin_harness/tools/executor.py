@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Raw
 
@@ -28,8 +28,13 @@ class Toolbox:
         context: ToolContext,
         secrets: Collection[str] = (),
         limits: Limits | None = None,
+        sources: Sequence[Callable[[], Sequence[Text]]] = (),
     ) -> None:
-        """Offer tools in the order given; `secrets` are replaced in every output. Raises ToolDefinitionError."""
+        """Offer tools in the order given; `secrets` are replaced in every output. Raises ToolDefinitionError.
+
+        `sources` are asked for news.
+        """
+        self._sources = sources
         self._tools: dict[str, Tool] = {}
         for each in map(as_tool, tools):
             if each.name in self._tools:
@@ -53,7 +58,7 @@ class Toolbox:
 
     def news(self) -> Sequence[Text]:
         """What happened beside the calls."""
-        return ()
+        return [text for source in self._sources for text in source()]
 
     def prepare(self, call: ToolCall) -> Invocation | str:
         """The call ready to run, or what the model is told because it cannot."""
