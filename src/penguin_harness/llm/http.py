@@ -251,7 +251,7 @@ class Reply:
     async def _next_chunk(self, within: float | None) -> bytes:
         started = time.monotonic()
         try:
-            if within is None:
+            if within is None or self._content.at_eof():
                 return await self._content.readany()
             async with asyncio.timeout(within):
                 return await self._content.readany()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 Event: TypeAlias = tuple[str, bytes]
 """An event's name, "" where the server gives none, and its data."""
 
 _BOM = b"\xef\xbb\xbf"
+_EVENT = b"event: "
 _DATA = b"data: "
-_NEXT_DATA = b"\n\ndata: "
 
 
 class SseReader:
@@ -17,77 +19,73 @@ class SseReader:
 
     def __init__(self) -> None:
         self._line: list[bytes] = []  # pieces of the line that is not whole yet
-        self._data: list[bytes] = []  # lines of the event that is not whole yet
-        self._name = ""
+        self._lines: list[bytes] = []  # of the event that is not whole yet
         self._after_cr = False
         self._at_start = True
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that this chunk completes."""
-        if self._after_cr or b"\r" in chunk:
-            chunk = self._with_line_feeds(chunk)
-        if b"\n" not in chunk:
-            if chunk:
-                self._line.append(chunk)
-            return []
-        return self._read(self._whole_lines(chunk))
-
-    def finish(self) -> list[Event]:
-        """What a stream that ended without its last blank line still holds."""
-        return self._read(self._whole_lines(b"\n\n"))
-
-    def _with_line_feeds(self, chunk: bytes) -> bytes:
         if self._after_cr and chunk:
             self._after_cr = False
             chunk = chunk.removeprefix(b"\n")
         if chunk.endswith(b"\r"):
             self._after_cr = True
-        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        border = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+        events = self._read(chunk[:border]) if border else []
+        if border < len(chunk):
+            self._line.append(chunk[border:])
+        return events
 
-    def _whole_lines(self, chunk: bytes) -> bytes:
+    def finish(self) -> list[Event]:
+        """What a stream that ended without its last blank line still holds."""
+        return self._read(b"\n\n")
+
+    def _read(self, text: bytes) -> list[Event]:
+        """The events that these whole lines complete."""
         if self._line:
-            chunk = b"".join((*self._line, chunk))
+            text = b"".join((*self._line, text))
             self._line.clear()
         if self._at_start:
             self._at_start = False
-            chunk = chunk.removeprefix(_BOM)
-        return chunk
+            text = text.removeprefix(_BOM)
+        lines = self._lines + text.splitlines()
+        end = len(lines)
+        while end and lines[end - 1]:
+            end -= 1
+        self._lines = lines[end:]
+        return _events(lines[:end])
 
-    def _read(self, text: bytes) -> list[Event]:
-        events: list[Event] = []
-        if self._data or self._name or not text.startswith(_DATA):
-            self._take_lines(text, events)
-            return events
-        # Nearly all events are one line of data, and many arrive in one chunk: they are cut apart in one go.
-        *values, last = text[len(_DATA) :].split(_NEXT_DATA)
-        if text.count(b"\n", 0, len(text) - len(last)) == 2 * len(values):
-            events += [("", value) for value in values]
-        else:
-            for value in values:
-                self._take_lines(_DATA + value + b"\n\n", events)
-        self._take_lines(_DATA + last, events)
-        return events
 
-    def _take_lines(self, text: bytes, events: list[Event]) -> None:
-        lines = text.split(b"\n")
-        if unfinished := lines.pop():
-            self._line.append(unfinished)
-        for line in lines:
-            if not line:
-                self._end_event(events)
-                continue
-            field, _, value = line.partition(b":")
-            if field == b"data":
-                self._data.append(value.removeprefix(b" "))
-            elif field == b"event":
-                self._name = value.removeprefix(b" ").decode(errors="replace")
-            # Comments are signs of life; `id` and `retry` are for reconnecting, which a model's answer cannot.
+def _events(lines: list[bytes]) -> list[Event]:
+    """Nearly all are one line of data, or that below a name, and many arrive together: those are read in one go."""
+    named = bool(lines) and lines[0].startswith(_EVENT)
+    size = 3 if named else 2
+    data = [line[6:] for line in lines[size - 2 :: size] if line[:6] == _DATA]
+    names = [*map(_name, lines[::3])] if named else [""] * len(data)
+    if len(lines) != len(data) * size or any(lines[size - 1 :: size]) or (named and not all(names)):
+        return [*_events_by_line(lines)]
+    return [*zip(names, data, strict=True)]
 
-    def _end_event(self, events: list[Event]) -> None:
-        if self._data:
-            events.append((self._name, b"\n".join(self._data)))
-            self._data.clear()
-        self._name = ""
+
+def _events_by_line(lines: list[bytes]) -> Iterator[Event]:
+    name, data = "", list[bytes]()
+    for line in lines:
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ").decode(errors="replace")
+        elif not line:
+            if data:
+                yield name, b"\n".join(data)
+            name, data = "", []
+        # Comments are signs of life; `id` and `retry` are for reconnecting, which a model's answer cannot.
+
+
+@lru_cache(64)
+def _name(line: bytes) -> str:
+    """The name in a line that gives one, as nearly all do."""
+    return line[len(_EVENT) :].decode(errors="replace") if line.startswith(_EVENT) else ""
 
 
 class WholeBody:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 from msgspec import UNSET, Raw
 
@@ -57,9 +58,9 @@ class ChunkReader:
             if text:
                 self._has_content = True
                 yield TextDelta(text)
-            for position, call in enumerate(calls or ()):
+            if calls:
                 self._has_content = True
-                yield call_delta(call, position)
+                yield from map(call_delta, calls, count())
 
     def _delta(self, name: str, data: bytes) -> Delta | None:
         """What an event adds to the answer; all else that it says is remembered."""
