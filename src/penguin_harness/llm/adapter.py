@@ -11,7 +11,6 @@ from penguin_harness.llm.conversation import Conversation
 from penguin_harness.llm.endpoint import Endpoint
 from penguin_harness.llm.failure import TransportError, of_exception
 from penguin_harness.llm.http import Reply, Transport
-from penguin_harness.llm.learning import learn
 from penguin_harness.llm.opacity import unsigned
 from penguin_harness.llm.sse import Event
 from penguin_harness.llm.wire import AnswerReader, WireProtocol
@@ -94,6 +93,10 @@ class Adapter:
     def _failed(self, failure: TransportError, request: Request, reader: AnswerReader) -> Outcome:
         """The failure as an outcome: one to retry, when it taught how to ask differently."""
         failure = self._transport.redacted(failure)
+        if failure.status != "fatal":
+            return failure.outcome(reader.usage())
+        from penguin_harness.llm.learning import learn  # its patterns take time to compile, and few need them
+
         lesson = learn(self._endpoint, failure, request, self._learnt)
         if lesson is None:
             return failure.outcome(reader.usage())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import cast
 
 import msgspec
@@ -117,6 +116,8 @@ def retry_after_ms(headers: Mapping[str, str]) -> int | None:
     value = headers.get("retry-after")
     if (seconds := _number(value, scale=1000)) is not None or value is None:
         return seconds
+    from email.utils import parsedate_to_datetime  # hardly any server says it as a date
+
     try:
         until = parsedate_to_datetime(value).timestamp()
     except (ValueError, OverflowError):
