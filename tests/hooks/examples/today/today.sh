@@ -1,0 +1,2 @@
+#!/bin/sh
+printf '{"text": "Today is %s."}' "$(date +%A)"
