@@ -86,9 +86,9 @@ def test_the_data_root_is_named_or_in_the_home() -> None:
 @pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "a b", "x" * 65, "a\0b"])
 def test_a_name_never_becomes_another_path(name: str) -> None:
     """B174."""
-    with pytest.raises(ConfigError, match="is not a name for an"):
+    with pytest.raises(ConfigError, match="is not a name for an agent"):
         agent_paths(name)
-    with pytest.raises(ConfigError, match="is not a name for an"):
+    with pytest.raises(ConfigError, match="is not a name for a project"):
         agent_paths(project=name)
 
 
@@ -97,10 +97,10 @@ def test_the_prompt_holds_the_agents_instructions_and_nothing_to_substitute(tmp_
     assert "Workspace: /w" in plain
     assert "$" not in plain
     (tmp_path / "AGENTS.md").write_text("Speak like a penguin. It costs $5.", encoding="utf-8")
-    assert assemble_prompt(agent_state=tmp_path, workspace=Path("/w")).endswith("Speak like a penguin. It costs $5.")
+    assert "\n\nSpeak like a penguin. It costs $5.\n\n" in assemble_prompt(agent_state=tmp_path, workspace=Path("/w"))
     (tmp_path / "AGENTS.md").unlink()
     (tmp_path / "AGENTS.md").mkdir()
-    with pytest.raises(ConfigError, match=r"instructions .*AGENTS\.md"):
+    with pytest.raises(ConfigError, match=r"cannot read .*AGENTS\.md"):
         assemble_prompt(agent_state=tmp_path, workspace=Path("/w"))
 
 

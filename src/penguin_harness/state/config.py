@@ -12,18 +12,29 @@ output_limit = 8192            # tokens of one answer
 vision = false                 # takes no images
 strict_roles = true            # user and assistant must take turns, as some chat templates want it
 api_key = "…"                  # else the provider's environment variable
+
+[[policy]]                     # the command policy's own rules, the first that fits decides
+pattern = "git push"           # one plain command; its flags count in any order, * stands for any part of a word
+decision = "forbid"            # or "allow": nobody is asked about a line of which every part is allowed
+reason = "People push."        # what the model is told
+
+[[policy]]
+rule = "run-download"          # takes a rule of the factory out of force, for the pattern if there is one
+decision = "allow"
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from penguin_harness.errors import ConfigError
+
+_WRITTEN = ("default", "models")
 
 
 class Model(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -52,11 +63,21 @@ class Default(Struct, frozen=True, forbid_unknown_fields=True):
     model_id: str
 
 
+class PolicyEntry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the project says about commands of one kind, or about a rule of the factory."""
+
+    decision: Literal["forbid", "allow"]
+    pattern: str | None = None
+    rule: str | None = None
+    reason: str = ""
+
+
 class ProjectConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What the file says."""
 
     default: Default | None = None
     models: tuple[Model, ...] = ()
+    policy: tuple[PolicyEntry, ...] = ()
 
     def find(self, provider: str, model_id: str) -> Model | None:
         """The configured model with that identity."""
@@ -73,7 +94,7 @@ class ProjectConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         """With the model in place of one of the same identity; the first one becomes the default."""
         others = tuple(m for m in self.models if (m.provider, m.model_id) != (model.provider, model.model_id))
         default = self.default or Default(model.provider, model.model_id)
-        return ProjectConfig(default, (*others, model))
+        return msgspec.structs.replace(self, default=default, models=(*others, model))
 
     def remove(self, provider: str, model_id: str) -> ProjectConfig:
         """Without the model; it is no longer the default either."""
@@ -81,7 +102,8 @@ class ProjectConfig(Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
         default = self.default
         if default is not None and (default.provider, default.model_id) == gone:
             default = None
-        return ProjectConfig(default, tuple(m for m in self.models if (m.provider, m.model_id) != gone))
+        models = tuple(m for m in self.models if (m.provider, m.model_id) != gone)
+        return msgspec.structs.replace(self, default=default, models=models)
 
 
 def load_config(path: Path) -> ProjectConfig:
@@ -100,13 +122,13 @@ def load_config(path: Path) -> ProjectConfig:
 def save_config(path: Path, config: ProjectConfig) -> None:
     """Write the file, readable by its owner only, in one step: a reader sees the old one or the new one.
 
-    Comments outside the written tables stay.
+    Comments outside the written tables stay, and so does the command policy, which only people write.
     """
     import tomlkit  # only who writes pays for it
 
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     written: dict[str, Any] = msgspec.to_builtins(config)
-    for table in ProjectConfig.__struct_fields__:
+    for table in _WRITTEN:
         if table in written:
             document[table] = written[table]
         else:
