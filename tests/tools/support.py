@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
@@ -13,11 +14,16 @@ import msgspec
 from penguin_harness.contracts import OutputPayload
 from penguin_harness.omnimessage import PartialToolCallOutput, ToolCall, ToolCallOutput
 from penguin_harness.tools import Limits, Tool, Toolbox, ToolContext, builtin_tools, child_environment
+from penguin_harness.tools.exec_command import exec_command
+from penguin_harness.tools.input_command import input_command
+from penguin_harness.tools.read_file import read_file
 
 CALL_ID = "call_1"
 
 
-def make_context(folder: Path, *, guarded: Collection[Path] = (), **variables: str) -> ToolContext:
+def make_context(
+    folder: Path, *, guarded: Collection[Path] = (), secrets: Collection[str] = (), **variables: str
+) -> ToolContext:
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
     return ToolContext(
@@ -26,6 +32,7 @@ def make_context(folder: Path, *, guarded: Collection[Path] = (), **variables: s
         scratchpad=folder / "scratchpad",
         environment=child_environment(os.environ | variables),
         guarded=guarded,
+        secrets=secrets,
     )
 
 
@@ -39,6 +46,26 @@ def make_toolbox(
     return Toolbox(
         tools or builtin_tools(), context=context or make_context(folder), secrets=secrets, limits=limits or Limits()
     )
+
+
+def make_commands(context: ToolContext, *, secrets: Collection[str] = ()) -> Toolbox:
+    return Toolbox([exec_command, input_command, read_file], context=context, secrets=secrets)
+
+
+async def execute(box: Toolbox, command: str, **arguments: object) -> ToolCallOutput:
+    return await run(box, call("exec_command", command=command, **arguments))
+
+
+async def continue_with(box: Toolbox, process_id: str, **arguments: object) -> ToolCallOutput:
+    return await run(box, call("input_command", process_id=process_id, **arguments))
+
+
+async def in_background(box: Toolbox, command: str, **arguments: object) -> str:
+    """Start a command that outlasts its call; the id that the call names."""
+    output = (await execute(box, command, **({"yield_time_ms": 0} | arguments))).output
+    named = re.search(r"as process (\S+?):", output)
+    assert named, output
+    return named[1]
 
 
 def call(name: str, /, **arguments: object) -> ToolCall:

@@ -6,48 +6,29 @@ import asyncio
 import os
 import resource
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from penguin_harness.contracts import OutputPayload
+from penguin_harness.errors import ConfigError
 from penguin_harness.omnimessage import ToolCallOutput
 from penguin_harness.tools import Limits, Toolbox, child_environment
+from penguin_harness.tools.command import MARK
+from penguin_harness.tools.sandbox import SandboxPolicy, require_sandbox
 from tests.tools.support import (
     CALL_ID,
     Record,
     call,
+    execute,
+    make_commands,
     make_context,
     make_toolbox,
     open_files,
     own_zombies,
     processes_with,
-    run,
     until,
 )
-
-
-@pytest.fixture
-def marker() -> str:
-    return f"marker-{uuid4().hex}"
-
-
-@pytest.fixture
-async def box(tmp_path: Path, marker: str) -> AsyncIterator[Toolbox]:
-    """A toolbox whose commands can be found by the marker, and which must leave nothing behind."""
-    before = open_files()
-    toolbox = make_toolbox(tmp_path, context=make_context(tmp_path, MARKED_BY_TEST=marker))
-    yield toolbox
-    await toolbox.aclose()
-    await until(lambda: not own_zombies())
-    assert processes_with(marker) == []
-    await until(lambda: not open_files() - before)  # an idle thread takes its pipe with it
-
-
-async def execute(box: Toolbox, command: str, **arguments: object) -> ToolCallOutput:
-    return await run(box, call("exec_command", command=command, **arguments))
 
 
 @pytest.mark.parametrize(
@@ -62,6 +43,8 @@ async def execute(box: Toolbox, command: str, **arguments: object) -> ToolCallOu
         ("cat; echo end of input", "end of input\n"),
         ("printf 'a\\200\\303\\251\\360\\237'", "a\ufffdé\ufffd"),
         ("printf '\\303'; printf '\\251'", "é"),
+        ("printf 'caf\\351 a\\0b'", "caf\ufffd a\ufffdb"),
+        ("printf '\\033[36mhi\\033[0m'", "\x1b[36mhi\x1b[0m"),
         ("exec >&- 2>&-; sleep 0.2; exit 5", "[exit code 5]"),
         ("[[ x == x ]] && echo bash", "bash\n"),
     ],
@@ -113,11 +96,15 @@ async def cancel_when(box: Toolbox, command: str, said: str) -> tuple[ToolCallOu
         "timeout 300 sleep 300 & cd / && echo ready && timeout 300 sleep 300",
         "set -m; sleep 300 & echo ready; wait",
         "trap '' TERM; sleep 300 & echo ready; while :; do sleep 1; done",
+        "setsid sleep 300 & echo ready; wait",
+        "(setsid sh -c 'sleep 300 & sleep 300' >/dev/null 2>&1 &); sleep 0.2; echo ready; sleep 300",
+        'env -i setsid sh -c "sleep 300; : $MARKED_BY_TEST" & sleep 0.2; echo ready; wait',
+        "env -i setsid sh -c \"trap '' TERM; yes >/dev/null; : $MARKED_BY_TEST\" & sleep 0.2; echo ready; wait",
     ],
-    ids=["grandchild", "own-group", "job-control", "deaf"],
+    ids=["grandchild", "own-group", "job-control", "deaf", "own-session", "orphan", "no-environment", "deaf-stranger"],
 )
 async def test_an_interrupted_command_leaves_no_process(box: Toolbox, marker: str, command: str) -> None:
-    """B086 and B088: also those in a group of their own, and those that ignore the gentle signal."""
+    """B086 and B088: also those in a group or session of their own, and those that ignore the gentle signal."""
     output, taken = await cancel_when(box, command, "ready")
     assert processes_with(marker) == []
     assert (output.output, output.stop_reason) == ("ready\n[interrupted by the user]", "aborted")
@@ -163,9 +150,20 @@ async def test_the_call_ends_with_its_command_and_not_with_the_pipe(box: Toolbox
     begin = time.monotonic()
     output = await execute(box, "sleep 300 & echo ok")
     assert time.monotonic() - begin < 1.5
-    assert output.output == "ok\n"
+    assert output.output.startswith("ok\n[what it started goes on, as process ")
     assert len(processes_with(marker)) == 1
     assert (await execute(box, "echo usable")).output == "usable\n"
+    await box.aclose()
+    assert processes_with(marker) == []
+
+
+async def test_what_has_left_unseen_is_ended_with_the_session(box: Toolbox, marker: str, tmp_path: Path) -> None:
+    """Neither its session nor its pipe nor its parent leads to it: its environment does."""
+    away = tmp_path / "away"
+    daemon = f"setsid sh -c 'touch {away}; sleep 300; :' >/dev/null 2>&1 &"
+    output = await execute(box, f"{daemon} while [ ! -e {away} ]; do sleep 0.01; done; echo ok")
+    assert output.output == "ok\n"
+    assert processes_with(marker)
     await box.aclose()
     assert processes_with(marker) == []
 
@@ -188,7 +186,7 @@ async def test_all_that_an_ended_command_wrote_reaches_a_slow_reader(box: Toolbo
             await asyncio.sleep(0.5)
 
     await invocation.run(emit)
-    assert record.output().output == "a" + "".join(f"{n}\n" for n in range(1, 2001))
+    assert record.output().output.startswith("a" + "".join(f"{n}\n" for n in range(1, 2001)) + "[what it started")
 
 
 async def test_every_child_is_waited_for(box: Toolbox) -> None:
@@ -200,24 +198,54 @@ async def test_every_child_is_waited_for(box: Toolbox) -> None:
 
 async def test_a_child_is_asked_for_plain_text_and_utf8(tmp_path: Path) -> None:
     """B100 and B169."""
-    context = make_context(tmp_path, FORCE_COLOR="3", TERM="xterm-256color", LC_ALL="C")
+    context = make_context(tmp_path, FORCE_COLOR="3", PY_COLORS="1", TERM="xterm-256color", LC_ALL="C")
     box = make_toolbox(tmp_path, context=context)
-    output = (await execute(box, "echo $FORCE_COLOR $NO_COLOR $TERM $PAGER $GIT_PAGER $PYTHONIOENCODING")).output
+    output = (
+        await execute(box, "echo $FORCE_COLOR $PY_COLORS $NO_COLOR $TERM $PAGER $GIT_PAGER $PYTHONIOENCODING")
+    ).output
     assert output == "1 dumb cat cat utf-8\n"
     assert (await execute(box, "python3 -c 'print(chr(0x1F600))'")).output == "\U0001f600\n"
 
 
 async def test_a_child_sees_no_credentials_and_nothing_of_the_harness(tmp_path: Path) -> None:
-    """B101 and B172."""
+    """B101 and B172: the vault's variables it does see."""
     own = {"ANTHROPIC_API_KEY": "sk-test-123456", "PENGUIN_TOKEN": "token-123456", "PENGUIN_PORT": "7777", "HOME": "/"}
     context = make_context(tmp_path)
-    context.environment = child_environment({**os.environ, **own, "GIVEN": "vault-value"}, drop={"ANTHROPIC_API_KEY"})
+    context.environment = child_environment(
+        {**os.environ, **own}, drop={"ANTHROPIC_API_KEY"}, extra={"GIVEN": "vault-value"}
+    )
     box = make_toolbox(tmp_path, context=context, secrets=["sk-test-123456", "vault-value"])
     output = (await execute(box, "env; cat /proc/self/environ | tr '\\0' '\\n'; echo sk-test-12'3456'")).output
-    for text in ("ANTHROPIC_API_KEY", "sk-test", "PENGUIN", "token-123456", "7777", "vault-value"):
+    for text in (
+        "ANTHROPIC_API_KEY",
+        "sk-test",
+        "PENGUIN_TOKEN",
+        "PENGUIN_PORT",
+        "token-123456",
+        "7777",
+        "vault-value",
+    ):
         assert text not in output
+    assert output.count("PENGUIN_") == output.count(f"{MARK}=") == 2
     assert output.count("GIVEN=[redacted]") == 2
     assert output.endswith("\n[redacted]\n")
+
+
+def test_a_harness_inside_a_command_stays_within_reach() -> None:
+    """Its commands carry the outer mark too, so that ending the outer command ends them."""
+    assert child_environment({MARK: "outer-1.", "PENGUIN_HOME": "/x"}, extra={"PAGER": "less"}).items() >= {
+        (MARK, "outer-1."),
+        ("PAGER", "less"),
+    }
+
+
+async def test_a_hundred_commands_leave_nothing_open(box: Toolbox) -> None:
+    """B098: what one leaves, a session of a thousand would drown in."""
+    before = open_files()
+    for _ in range(100):
+        assert (await execute(box, "echo done")).output == "done\n"
+    assert own_zombies() == []
+    assert open_files() == before
 
 
 async def test_endless_output_does_not_eat_memory(tmp_path: Path) -> None:
@@ -238,7 +266,7 @@ async def test_endless_output_does_not_eat_memory(tmp_path: Path) -> None:
     beating.cancel()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
     assert len(output) < 16_500
-    assert "the first 16000 of 200000000 characters; only its first 100000000 bytes were kept, in" in output
+    assert "199984000 of 200000000 characters are left out here; only its first 100000000 bytes were kept, in" in output
     assert max(gaps) < 0.25
     (kept,) = (tmp_path / "scratchpad").iterdir()
     kept.unlink()
@@ -249,3 +277,22 @@ async def test_a_command_that_cannot_start_is_an_output(tmp_path: Path) -> None:
     output = await execute(make_toolbox(tmp_path), "echo a\0b")
     assert (output.output, output.stop_reason) == ("ValueError: embedded null byte", "fatal")
     await until(lambda: not open_files() - before)  # an idle thread takes its pipe with it
+
+
+async def test_in_the_sandbox_a_command_writes_where_it_may_and_leaves_nothing(tmp_path: Path, marker: str) -> None:
+    context = make_context(tmp_path, MARKED_BY_TEST=marker)
+    context.sandbox = SandboxPolicy(
+        mode="workspace-write", workspace=context.workspace, temporary=tmp_path / "tmp", network=False
+    )
+    try:
+        require_sandbox(context.sandbox)
+    except ConfigError as error:
+        pytest.skip(str(error))
+    box = make_commands(context)
+    output = await execute(box, f"touch inside; touch /etc/outside {tmp_path}/outside; (sleep 300 &) ; echo ok")
+    assert "/etc/outside': Read-only file system" in output.output
+    assert (context.workspace / "inside").exists()
+    assert not (tmp_path / "outside").exists()
+    assert processes_with(marker)
+    await box.aclose()
+    assert processes_with(marker) == []

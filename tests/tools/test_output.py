@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from penguin_harness.omnimessage import ToolCallOutput, clean
 from penguin_harness.tools import Limits, ToolContext, ToolResult, tool
 from penguin_harness.tools.read_file import read_file
-from penguin_harness.tools.recovery import Head, RecoveryFile
+from penguin_harness.tools.recovery import Excerpt, RecoveryFile
 from penguin_harness.tools.redact import MARK, CleanStream, Redactor
 from penguin_harness.tools.segment import Segment
 from tests.tools.support import CALL_ID, call, check_segment, make_toolbox, run
@@ -38,12 +38,12 @@ async def say(context: ToolContext, count: int, text: str = "0123456789abcde\n",
 
 
 async def test_a_long_output_is_cut_and_kept_whole(tmp_path: Path) -> None:
-    """B112."""
+    """B109 and B112: the beginning and the end are shown."""
     output = (await run(make_toolbox(tmp_path, say), call("say", count=12_500, note="[exit code 1]"))).output
     whole = "0123456789abcde\n" * 12_500
-    assert output.startswith(whole[:16_000])
-    assert output.endswith("\n[exit code 1]")
-    assert f"the first 16000 of {len(whole)} characters; all {len(whole)} bytes of it are in " in output
+    assert output.startswith(f"{whole[:12_000]}[output cut: {len(whole) - 16_000} of {len(whole)} characters are left")
+    assert f"; all {len(whole)} bytes of it are in " in output
+    assert output.endswith(f"]\n{whole[-4_000:]}[exit code 1]")
     assert len(output) < 16_500
     assert kept_file(output).read_text() == whole
     assert kept_file(output).is_relative_to(tmp_path / "scratchpad")
@@ -56,7 +56,7 @@ async def test_the_kept_file_can_be_read_in_pages(tmp_path: Path) -> None:
     output = (await run(box, call("say", count=1, text=text))).output
     place = re.search(r"offset=(\d+), column=(\d+)]", output)
     assert place
-    head = text[:16_000].split("\n")
+    head = text[:12_000].split("\n")
     assert (int(place[1]), int(place[2])) == (len(head), len(head[-1]) + 1)
     lines: list[str] = []
     offset: int | None = 1
@@ -74,7 +74,8 @@ async def test_one_endless_line_can_be_read_in_pages(tmp_path: Path) -> None:
     text = "".join(chr(0x4E00 + number % 5_000) for number in range(5_000_000 // 3))
     box = make_toolbox(tmp_path, say, read_file)
     output = (await run(box, call("say", count=1, text=text))).output
-    assert output.startswith(text[:16_000])
+    assert output.startswith(text[:12_000])
+    assert output.endswith(text[-4_000:])
     assert len(output) < 16_500
     read, column = "", 1
     for _ in range(3):
@@ -98,7 +99,7 @@ async def test_the_file_has_a_limit_and_the_output_says_so(tmp_path: Path) -> No
 async def test_a_file_that_cannot_be_written_is_told_and_nothing_breaks(tmp_path: Path) -> None:
     (tmp_path / "scratchpad").write_text("in the way")
     output = await run(make_toolbox(tmp_path, say), call("say", count=5_000))
-    assert "[output cut: the first 16000 of 80000 characters; the rest could not be kept: [Errno 17]" in output.output
+    assert "characters are left out here; they could not be kept: [Errno 17]" in output.output
     assert output.stop_reason == "completed"
 
 
@@ -109,7 +110,7 @@ async def test_a_file_that_stops_taking_more_is_told(tmp_path: Path) -> None:
         output = await run(make_toolbox(tmp_path, say), call("say", count=10_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert output.output.endswith("of 160000 characters; the rest could not be kept: [Errno 27] File too large]")
+    assert "they could not be kept: [Errno 27] File too large]" in output.output
 
 
 async def test_calls_with_one_id_or_a_strange_one_have_files_of_their_own(tmp_path: Path) -> None:
@@ -201,7 +202,7 @@ def test_the_deltas_add_up_to_the_output_whatever_is_cut(
 ) -> None:
     folder = tmp_path_factory.mktemp("kept")
     file = RecoveryFile(lambda: folder, "a", file_limit)
-    segment = Segment(CALL_ID, CleanStream(Redactor(SECRETS)), Head(limit, file))
+    segment = Segment(CALL_ID, CleanStream(Redactor(SECRETS)), Excerpt(limit, file))
     for text in texts:
         segment.write(text)
     segment.close(reason, text="".join(last), note=note)
@@ -209,8 +210,11 @@ def test_the_deltas_add_up_to_the_output_whatever_is_cut(
     output = check_segment(list(segment.owed))
     whole = Redactor(SECRETS).redact(clean("".join([*texts, *last])))
     if whole or not note:
-        assert output.output.startswith(whole[:limit])
-        assert (file.path is not None) == (len(whole) > limit)
+        head, tail = limit - limit // 4, limit // 4
+        is_cut = len(whole) > limit
+        assert output.output.startswith(whole[:head] if is_cut else whole)
+        assert not is_cut or f"]\n{whole[len(whole) - tail :]}" in output.output
+        assert (file.path is not None) == is_cut
     if file.path and whole:
         kept = file.path.read_bytes().decode()
         assert whole.startswith(kept)

@@ -6,6 +6,7 @@ from penguin_harness.tools.environment import child_environment
 from penguin_harness.tools.exec_command import exec_command
 from penguin_harness.tools.execution import Limits
 from penguin_harness.tools.executor import Toolbox
+from penguin_harness.tools.input_command import input_command
 from penguin_harness.tools.read_file import read_file
 from penguin_harness.tools.tool import Tool, ToolResult, as_tool, raw_tool, tool
 from penguin_harness.tools.write_file import write_file
@@ -26,4 +27,4 @@ __all__ = [
 
 def builtin_tools() -> list[Tool]:
     """The tools that every session may offer, in the order in which the model is told of them."""
-    return [exec_command, read_file, edit_file, write_file]
+    return [exec_command, input_command, read_file, edit_file, write_file]

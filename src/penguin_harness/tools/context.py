@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from penguin_harness.tools.processes import Processes
+from penguin_harness.tools.recovery import RecoveryFile
+from penguin_harness.tools.redact import Redactor
+from penguin_harness.tools.sandbox import SandboxPolicy
+from penguin_harness.tools.versions import Versions
 
 Write: TypeAlias = Callable[[str], Awaitable[None]]
 
@@ -27,6 +31,8 @@ class ToolContext:
         scratchpad: Path,
         environment: Mapping[str, str] | None = None,
         guarded: Iterable[Path] = (),
+        secrets: Collection[str] = (),
+        sandbox: SandboxPolicy | None = None,
     ) -> None:
         self.workspace = workspace
         self.session_id = session_id
@@ -34,8 +40,15 @@ class ToolContext:
         """For child processes; see `child_environment`."""
         self.guarded = tuple(guarded)
         """Files that the file tools never open, whatever path leads to them: those with credentials."""
-        self.processes = Processes()
+        self.redactor = Redactor(secrets)
+        """Hides the secret values in whatever a tool says."""
+        self.sandbox = sandbox
+        """What commands and file tools may touch; None for everything that the user may."""
+        self.versions = Versions()
+        """The files as they were last seen here."""
         self._scratchpad = scratchpad
+        self.processes = Processes(self.redactor, self._new_file)
+        """The commands that were started here."""
         self._write: Write = _into_nothing
 
     @property
@@ -53,3 +66,6 @@ class ToolContext:
         context = copy.copy(self)
         context._write = write
         return context
+
+    def _new_file(self, name: str, room: int) -> RecoveryFile:
+        return RecoveryFile(lambda: self.scratchpad, name, room)

@@ -9,8 +9,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from penguin_harness.errors import ToolFailed
+from penguin_harness.tools.content import changing, read_content, refuse_marks, replace_content
 from penguin_harness.tools.context import ToolContext
-from penguin_harness.tools.files import changing, locate, read_text, replace_file, unified_diff
+from penguin_harness.tools.diff import unified_diff
+from penguin_harness.tools.encoding import has_foreign_bytes, has_windows_endings, with_windows_endings
+from penguin_harness.tools.files import locate_existing
 from penguin_harness.tools.tool import tool
 
 _PLACES = 20
@@ -26,11 +29,17 @@ def edit_file(
     replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of the only one.")] = False,
 ) -> str:
     """Replace an exact text in a file and return what changed as a diff. Line endings and encoding stay."""
-    file = locate(context, path)
+    file = locate_existing(context, path)
     if not old_text:
         raise ToolFailed("old_text is empty: name the text to replace, or use write_file for the whole file.")
     with changing:
-        before, encoding = read_text(file)
+        before, encoding = read_content(context, file).text()
+        refuse_marks(context, file, before, old_text, new_text)
+        if has_foreign_bytes(before) and not new_text.isascii():
+            raise ToolFailed(
+                f"{file} is no UTF-8, and how it writes other characters than ASCII is not known; nothing was changed."
+                " Use a command that knows its encoding, as iconv."
+            )
         old, new = _with_line_endings(before, old_text, new_text)
         if old == new:
             raise ToolFailed("old_text and new_text are the same: nothing to change.")
@@ -40,20 +49,15 @@ def edit_file(
         if count > 1 and not replace_all:
             raise ToolFailed(_ambiguous(file, before, old, count))
         after = before.replace(old, new)
-        replace_file(file, encoding.encode(after))
+        replace_content(context, file, encoding.encode(after))
     return unified_diff(file, before, after)
 
 
 def _with_line_endings(text: str, old: str, new: str) -> tuple[str, str]:
     """The two texts with the file's line endings: the model does not see them."""
-    windows = text.count("\r\n")
-    if windows and (windows == text.count("\n") or old not in text):
-        return _windows(old), _windows(new)
+    if has_windows_endings(text) or ("\r\n" in text and old not in text):
+        return with_windows_endings(old), with_windows_endings(new)
     return old, new
-
-
-def _windows(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _not_found(file: Path, text: str, old: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from penguin_harness.tools.command import MARK
+
 _PLAIN_TEXT = {
     "NO_COLOR": "1",
     "TERM": "dumb",
@@ -12,11 +14,22 @@ _PLAIN_TEXT = {
     "PYTHONIOENCODING": "utf-8",
     "PYTHONUTF8": "1",
 }
-_FORCES_COLOR = frozenset({"FORCE_COLOR", "CLICOLOR_FORCE"})  # they beat NO_COLOR in many programs
+_FORCES_COLOR = frozenset(  # they beat NO_COLOR in many programs
+    {"FORCE_COLOR", "CLICOLOR_FORCE", "PYTHON_COLORS", "PY_COLORS", "CARGO_TERM_COLOR", "COLORTERM"}
+)
 
 
-def child_environment(base: Mapping[str, str], *, drop: Collection[str] = ()) -> dict[str, str]:
-    """What a child may see of `base`: nothing named in `drop` (the providers' key variables), nothing of ours."""
+def child_environment(
+    base: Mapping[str, str], *, drop: Collection[str] = (), extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What a child may see of `base`: nothing named in `drop` (the providers' key variables), nothing of ours.
+
+    `extra` (the vault's variables) is for the child, whatever the names.
+    """
     unseen = _FORCES_COLOR.union(drop)
-    kept = {name: value for name, value in base.items() if name not in unseen and not name.startswith("PENGUIN_")}
-    return kept | _PLAIN_TEXT
+    kept = {name: value for name, value in base.items() if name not in unseen and not _is_ours(name)}
+    return kept | _PLAIN_TEXT | dict(extra or {})
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith("PENGUIN_") and name != MARK

@@ -1,92 +1,123 @@
-"""What the file tools share: finding a file, reading its text whole, replacing it at once, showing what changed."""
+"""Finding and opening files for the file tools: what is not there is explained, what holds credentials stays shut."""
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import os
-import secrets
+import re
 import stat
-import threading
+import unicodedata
 from contextlib import suppress
 from pathlib import Path
-
-from msgspec import Struct
+from typing import BinaryIO
 
 from penguin_harness.errors import ToolFailed
 from penguin_harness.tools.context import ToolContext
 
-EDIT_LIMIT = 20_000_000
-DIFF_LIMIT = 20_000
-SNIFF = 8_192
 _LISTED = 20
 _SEARCHED = 200
 _COMPARED = 2_000
-_MARKS = (  # UTF-32 first: its little-endian mark begins with that of UTF-16
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-
-changing = threading.Lock()
-"""Held from reading a file to replacing it: parallel edits of one file must not lose each other."""
-
-
-class Encoding(Struct, frozen=True):
-    """How a text file is written."""
-
-    mark: bytes
-    codec: str
-
-    @property
-    def reader(self) -> str:
-        """The codec that skips the mark itself."""
-        return "utf-8-sig" if self.codec == "utf-8" else self.codec.removesuffix("-le").removesuffix("-be")
-
-    def decode(self, data: bytes) -> str:
-        """The text behind the mark; bytes that are no UTF-8 survive the way there and back."""
-        return data[len(self.mark) :].decode(self.codec, "surrogateescape")
-
-    def encode(self, text: str) -> bytes:
-        """The bytes of a file that holds the text."""
-        return self.mark + text.encode(self.codec, "surrogateescape")
-
-
-def encoding_of(start: bytes) -> Encoding | None:
-    """What the first bytes of a file say; None when it is binary."""
-    for mark, codec in _MARKS:
-        if start.startswith(mark):
-            return Encoding(mark, codec)
-    return None if b"\0" in start else Encoding(b"", "utf-8")
 
 
 def locate(context: ToolContext, path: str) -> Path:
-    """The path, absolute or relative to the workspace. Raises ToolFailed for a file that is guarded."""
+    """The path, absolute or relative to the workspace. Raises ToolFailed for what is guarded or hidden."""
+    if "\0" in path:
+        raise ToolFailed("The path has a NUL character in it, which no path can have.")
     located = Path.home() / path[2:] if path.startswith("~/") else context.workspace / path
+    if context.sandbox is not None:
+        located = context.sandbox.outside(located)
+    _require_visible(context, located, located)
     if any(_same(located, guarded) for guarded in context.guarded):
-        raise ToolFailed(f"{located} holds credentials: the file tools do not open it.")
+        raise ToolFailed(_guarded(located))
     return located
 
 
+def locate_existing(context: ToolContext, path: str) -> Path:
+    """As `locate`, and a name that only looks the same as that of an existing file means that file.
+
+    File names hold characters that nobody can tell apart, as composed and decomposed accents or kinds of space.
+    """
+    located = locate(context, path)
+    if not os.path.lexists(located):
+        with suppress(OSError):
+            alike = [name for name in os.listdir(located.parent) if _look(name) == _look(located.name)]  # noqa: PTH208
+            if len(alike) == 1:
+                return locate(context, str(located.with_name(alike[0])))
+    return located
+
+
+def open_file(context: ToolContext, path: Path) -> BinaryIO:
+    """An existing regular file, open to be read. Raises ToolFailed that says what is there instead.
+
+    What counts is the file that was opened: its path may lead elsewhere by now.
+    """
+    _require_regular(path, _state(path))
+    try:
+        file = open(path, "rb", opener=_at_once)  # noqa: SIM115 - a Path takes no opener; the caller closes it
+    except OSError as error:
+        raise ToolFailed(f"{path} cannot be read: {error.strerror}.") from None
+    try:
+        state = os.fstat(file.fileno())
+        _require_regular(path, state)
+        refuse_guarded(context, path, state)
+        if context.sandbox is not None:
+            _require_visible(context, path, Path(f"/proc/self/fd/{file.fileno()}"))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def refuse_guarded(context: ToolContext, path: Path, state: os.stat_result) -> None:
+    """Raises ToolFailed when what has this state is a guarded file."""
+    for guarded in context.guarded:
+        with suppress(OSError):
+            if os.path.samestat(state, guarded.stat()):
+                raise ToolFailed(_guarded(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    """A pipe without a writer would be waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _require_visible(context: ToolContext, path: Path, opened: Path) -> None:
+    if context.sandbox is not None and not context.sandbox.may_read(opened):
+        raise ToolFailed(f"{path} is hidden by the sandbox.")
+
+
+def _guarded(path: Path) -> str:
+    return f"{path} holds credentials: the file tools do not open it."
+
+
 def _same(path: Path, guarded: Path) -> bool:
+    """Whether it is that file, or would become it."""
     with suppress(OSError):
-        return path.samefile(guarded)
+        if path.exists() and guarded.exists():
+            return path.samefile(guarded)
+        real = Path(os.path.realpath(path))
+        return real.name.casefold() == guarded.name.casefold() and real.parent.samefile(guarded.parent)
     return False
 
 
-def require_file(path: Path) -> os.stat_result:
-    """The state of an existing regular file. Raises ToolFailed that says what is there instead."""
+def _look(name: str) -> str:
+    return re.sub(r"\s", " ", unicodedata.normalize("NFC", name))
+
+
+def _state(path: Path) -> os.stat_result:
     try:
-        state = path.stat()
+        return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise ToolFailed(describe_missing(path)) from None
+    except OSError as error:
+        raise ToolFailed(f"{path} cannot be reached: {error.strerror}.") from None
+
+
+def _require_regular(path: Path, state: os.stat_result) -> None:
     if stat.S_ISDIR(state.st_mode):
         raise ToolFailed(f"{path} is a folder. It holds: {_listing(path)}.")
     if not stat.S_ISREG(state.st_mode):
         raise ToolFailed(f"{path} is no regular file (a device, pipe or socket): it cannot be read or written here.")
-    return state
 
 
 def describe_missing(path: Path) -> str:
@@ -111,63 +142,16 @@ def describe_missing(path: Path) -> str:
 
 
 def _names(folder: Path) -> list[str]:
-    with os.scandir(folder) as entries:
-        return sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name + ("/" if entry.is_dir() else "") for entry in entries)
+    except PermissionError:
+        return []
 
 
 def _listing(folder: Path) -> str:
     names = _names(folder)
+    if not names and not os.access(folder, os.R_OK):
+        return "what you may not list"
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return (", ".join(names[:_LISTED]) or "nothing") + more
-
-
-def read_text(path: Path) -> tuple[str, Encoding]:
-    """The whole text of a file that is to be changed. Raises ToolFailed when that is not possible."""
-    size = require_file(path).st_size
-    if size > EDIT_LIMIT:
-        raise ToolFailed(f"{path} is too large ({size} bytes, at most {EDIT_LIMIT}): use a command instead.")
-    data = path.read_bytes()
-    encoding = encoding_of(data[:SNIFF])
-    if encoding is None:
-        raise ToolFailed(f"{path} is a binary file ({size} bytes): it cannot be edited as text.")
-    try:
-        return encoding.decode(data), encoding
-    except UnicodeDecodeError as error:
-        raise ToolFailed(f"{path} cannot be read as {encoding.codec}: {error.reason}.") from None
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Give a file new content at once, through a temporary file; a link stays and its target changes.
-
-    Folders that are missing are made.
-    """
-    try:
-        target = path.resolve()
-    except RuntimeError:  # until Python 3.13
-        raise ToolFailed(f"{path} is a symbolic link that leads back to itself.") from None
-    before = target.stat() if target.exists() else None
-    if before is not None and not os.access(target, os.W_OK):
-        raise ToolFailed(f"{path} is write-protected.")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".penguin-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-        if before is not None:
-            with suppress(PermissionError):
-                os.chown(temporary, before.st_uid, before.st_gid)
-            temporary.chmod(stat.S_IMODE(before.st_mode))
-        temporary.replace(target)
-    except OSError as error:
-        raise ToolFailed(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def unified_diff(path: Path, before: str, after: str) -> str:
-    """What changed, with three lines around; for very large texts only how many lines there are."""
-    old, new = (text.replace("\r\n", "\n").split("\n") for text in (before, after))
-    if max(len(old), len(new)) > DIFF_LIMIT:
-        return f"Changed {path}: {len(old)} lines before, {len(new)} now."
-    diff = list(difflib.unified_diff(old, new, str(path), str(path), lineterm=""))
-    return "\n".join(diff) or f"Changed only the line endings of {path}."

@@ -1,214 +1,156 @@
-"""Child processes: each in a session of its own, its output streamed, nothing of it left behind."""
+"""The commands of one session: those at work, those in the background, and what is told of them."""
 
 from __future__ import annotations
 
 import asyncio
-import codecs
-import os
-import signal
-import subprocess
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import NamedTuple
+import secrets
+from collections.abc import Callable, Sequence
 
-from penguin_harness.invoke import invoke
+from msgspec import Struct
 
-CHUNK = 65_536
-"""What a pipe holds, so that one read empties it."""
-PIPE_GRACE = 0.1
-"""Seconds that output is still awaited after the process has ended, when something else holds its pipe."""
-TERM_GRACE = 0.3
-KILL_GRACE = 0.2
+from penguin_harness.errors import ToolFailed
+from penguin_harness.omnimessage import Text, clean
+from penguin_harness.tools.backlog import Backlog
+from penguin_harness.tools.command import Command, CommandLine
+from penguin_harness.tools.ending import brief, ending, lasted
+from penguin_harness.tools.process_tree import KILL_GRACE, Leader, ProcessTree
+from penguin_harness.tools.recovery import RecoveryFile
+from penguin_harness.tools.redact import Redactor
+
+CAP = 64
+"""Commands in the background, those included that are over and can still be asked for their output."""
+TOLD = 2_000
+"""Characters of a command's last output that its end is told with."""
+
+
+class CommandState(Struct, frozen=True, kw_only=True):
+    """A command as a front end lists it."""
+
+    id: str
+    command: str
+    folder: str
+    started: float
+    """Seconds since 1970."""
+    seconds: float
+    """How long it has run."""
+    in_background: bool
+    exit: int | None
+    """The exit code, negative for a signal; None while it runs."""
+    lingers: bool
+    """Whether it has ended and left processes that run on."""
 
 
 class Processes:
-    """The commands of one session's tools, those left in the background included."""
+    """Starts, keeps and ends commands. Nothing of them outlives `aclose`."""
 
-    def __init__(self) -> None:
-        self._running: set[_Child] = set()
-        self._left: set[_Session] = set()
+    def __init__(self, redactor: Redactor, new_file: Callable[[str, int], RecoveryFile]) -> None:
+        """`new_file` makes a file of that name which keeps so many bytes."""
+        self._redactor = redactor
+        self._new_file = new_file
+        self._token = secrets.token_hex(8)
+        self._count = 0
+        self._first: Leader | None = None
+        self._commands: dict[str, Command] = {}
+        self._notices: list[str] = []
+        self._closed = False
 
-    async def run(
-        self,
-        command: Sequence[str],
-        *,
-        folder: Path,
-        environment: Mapping[str, str],
-        write: Callable[[str], Awaitable[None]],
-    ) -> int:
-        """Run a command to its end, its output going to `write`; the exit code, negative for a signal.
+    def start(self, line: CommandLine) -> Command:
+        """Start a command; whoever does it calls `keep`, `forget` or `end`. Raises OSError, ValueError, ToolFailed."""
+        if self._closed:
+            raise ToolFailed("The session is closed.")
+        self._count += 1
+        name = f"{self._token[:4]}-{self._count}"
+        backlog = Backlog(self._redactor, lambda room: self._new_file(f"process-{name}", room))
+        command = Command(line, name, f"{self._token}-{self._count}.", backlog)
+        self._first = self._first or command.leader
+        self._commands[name] = command
+        return command
 
-        What it leaves in the background lives on until `aclose`. When cancelled, everything it started is gone first.
-        """
-        child = _Child(command, folder, environment)
-        self._running.add(child)
+    def find(self, process_id: str) -> Command:
+        """A command in the background, which counts as used now. Raises ToolFailed."""
+        command = self._commands.get(process_id)
+        if command is None or not command.in_background:
+            known = [f"{each.id} ({brief(each)})" for each in self._in_background()]
+            raise ToolFailed(f"There is no process {process_id!r}. In the background: {', '.join(known) or 'none'}.")
+        self._commands[process_id] = self._commands.pop(process_id)
+        return command
+
+    async def keep(self, command: Command) -> None:
+        """Let a command go on in the background. Beyond the cap the one used longest ago makes room."""
+        command.in_background = True
+        self._commands[command.id] = self._commands.pop(command.id, command)
+        while len(kept := self._in_background()) > CAP:
+            await self._evict(next((each for each in kept if each.over and not each.lingers), kept[0]))
+
+    def forget(self, command: Command) -> None:
+        """It is over, and there is nothing more to say about it."""
+        self._commands.pop(command.id, None)
+        command.close()
+
+    async def end(self, command: Command) -> None:
+        """End a command and forget it; cancelling this forces it at once."""
         try:
-            await child.copy_to(write)
-            return await child.session.exit_code()
-        except BaseException:
-            await child.session.end()
-            raise
+            await command.end()
         finally:
-            self._running.discard(child)
-            child.close()
-            if child.may_live_on():
-                self._left.add(child.session)
-            self._forget_the_ended()
+            self.forget(command)
+
+    def list(self) -> tuple[CommandState, ...]:
+        """Every command that runs, or is kept, in the order of their starts."""
+        return tuple(map(_state, sorted(self._commands.values(), key=lambda command: command.started)))
+
+    def news(self) -> Sequence[Text]:
+        """The ends that no call has told: each once."""
+        self._notices += [self._report(each) for each in self._in_background() if each.over and not each.told]
+        notices, self._notices = self._notices, []
+        return [Text("user", self._redactor.redact(clean(notice)), sender="harness") for notice in notices]
 
     async def aclose(self) -> None:
-        """End every command, and what commands left in the background."""
-        sessions = self._left.union(child.session for child in self._running)
-        self._left = set()
-        await asyncio.gather(*(session.end() for session in sessions))
-
-    def _forget_the_ended(self) -> None:
-        processes = _processes() if self._left else ()
-        self._left = {session for session in self._left if session.groups(processes)}
-
-
-class _Child:
-    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._wake = self._loop.create_future()
-        self._over = self._drained = self._at_end = False
-        self._pipe, theirs = os.pipe()
+        """End every command, and whatever any of them has left."""
+        self._closed = True
+        commands = list(self._commands.values())
+        self._commands.clear()
         try:
-            os.set_blocking(self._pipe, False)
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=theirs,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(self._pipe)
-            raise
+            if self._first is not None:
+                leaders = [self._first, *(command.leader for command in commands)]
+                await ProcessTree(leaders, f"{self._token}-").end()
+            if exits := [command.exited for command in commands]:
+                await asyncio.wait(exits, timeout=KILL_GRACE)
         finally:
-            os.close(theirs)
-        self.session = _Session(process)
-        self.session.exited.add_done_callback(lambda _: self._loop.call_later(PIPE_GRACE, self._hang_up))
+            for command in commands:
+                command.close()
+                command.backlog.close()
 
-    async def copy_to(self, write: Callable[[str], Awaitable[None]]) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        while data := await self._read():
-            if text := decoder.decode(data):
-                await write(text)
-        if text := decoder.decode(b"", final=True):
-            await write(text)
+    def _in_background(self) -> Sequence[Command]:
+        return [command for command in self._commands.values() if command.in_background]
 
-    def may_live_on(self) -> bool:
-        """Whether to look for what it left in the background, since a look at every process has its price."""
-        return not self._at_end or self.session.has_main_group()
+    async def _evict(self, command: Command) -> None:
+        del self._commands[command.id]
+        if not command.over or command.lingers:
+            await self.end(command)
+            self._notices.append(self._report(command, " to make room"))
+        elif not command.told:
+            self._notices.append(self._report(command))
+        command.close()
 
-    def close(self) -> None:
-        self._over = self._drained = True
-        os.close(self._pipe)
-
-    async def _read(self) -> bytes:
-        """The next bytes; b"" at the end of the pipe, or when the process has ended and the grace is over."""
-        while not self._drained:
-            if not self._over:
-                await self._readable()
-            self._drained = self._over  # one more read gives all that the ended process had written
-            with suppress(BlockingIOError):
-                data = os.read(self._pipe, CHUNK)
-                self._at_end = not data
-                return data
-        return b""
-
-    async def _readable(self) -> None:
-        self._wake = self._loop.create_future()
-        self._loop.add_reader(self._pipe, self._settle)
-        try:
-            await self._wake
-        finally:
-            self._loop.remove_reader(self._pipe)
-
-    def _settle(self) -> None:
-        if not self._wake.done():
-            self._wake.set_result(None)
-
-    def _hang_up(self) -> None:
-        self._over = True
-        self._settle()
+    def _report(self, command: Command, why: str = "") -> str:
+        """What the model is told of an end; a short output counts as shown with it."""
+        command.told = True
+        last, total = command.backlog.last(TOLD), command.backlog.size
+        text = f"The command {command.id} ({brief(command)}) has ended{why} after {lasted(command)}: {ending(command)}."
+        if total > len(last):
+            return f"{text} The last {len(last)} of {total} new characters that it printed:\n{last}"
+        command.backlog.take()
+        return f"{text} Its last output:\n{last}" if last.strip() else text
 
 
-class _Session:
-    """A leader and all that descends from it, unless it went to a session of its own.
-
-    Ending goes by session and not by process group: `timeout` and job control make groups of their own.
-    """
-
-    def __init__(self, leader: subprocess.Popen[bytes]) -> None:
-        self._id = leader.pid
-        self.exited = asyncio.create_task(invoke(leader.wait))  # its thread reaps the leader whatever happens here
-
-    async def exit_code(self) -> int:
-        await asyncio.wait({self.exited})
-        return self.exited.result()
-
-    async def end(self) -> None:
-        """Ask every process to end, then force it; cancelling this forces it at once."""
-        try:
-            self._signal(signal.SIGTERM)
-            await self._gone(TERM_GRACE)
-        finally:
-            self._signal(signal.SIGKILL)
-        await self._gone(KILL_GRACE)
-
-    def has_main_group(self) -> bool:
-        """Whether there is anything in the leader's own process group."""
-        try:
-            os.killpg(self._id, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:  # it is there and belongs to somebody else
-            pass
-        return True
-
-    def groups(self, processes: Sequence[_Process] | None) -> set[int]:
-        """The process groups that still have a living member."""
-        if processes is None:
-            return {self._id} if self.has_main_group() else set()
-        members = [process for process in processes if process.session == self._id]
-        if self.exited.done() and any(process.pid == self._id for process in members):
-            return set()  # the number is free for a stranger only when nobody of ours is left
-        return {process.group for process in members if process.alive}
-
-    def _signal(self, number: signal.Signals) -> None:
-        for group in self.groups(_processes()):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(group, number)
-
-    async def _gone(self, limit: float) -> None:
-        clock = asyncio.get_running_loop().time
-        deadline = clock() + limit
-        await asyncio.wait({self.exited}, timeout=limit)
-        while self.groups(_processes()) and clock() < deadline:  # noqa: ASYNC110 - nothing tells of an orphan's end
-            await asyncio.sleep(0.01)
-
-
-class _Process(NamedTuple):
-    pid: int
-    group: int
-    session: int
-    alive: bool
-
-
-def _processes() -> list[_Process] | None:
-    """Every process there is; None where the system has no /proc."""
-    try:
-        names = os.listdir("/proc")  # noqa: PTH208 - a Path for each process would double the cost
-    except FileNotFoundError:
-        return None
-    found: list[_Process] = []
-    for name in filter(str.isdigit, names):
-        with suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123
-            stat = file.read()
-            state, _, group, session, _ = stat[stat.rindex(b")") + 2 :].split(None, 4)
-            found.append(_Process(int(name), int(group), int(session), state not in b"ZX"))
-    return found
+def _state(command: Command) -> CommandState:
+    return CommandState(
+        id=command.id,
+        command=command.line.text,
+        folder=str(command.line.folder),
+        started=command.started,
+        seconds=command.seconds,
+        in_background=command.in_background,
+        exit=command.exit,
+        lingers=command.lingers,
+    )

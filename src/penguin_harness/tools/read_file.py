@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import base64
+import io
+import os
 from pathlib import Path
 from typing import Annotated, TextIO
 
 from msgspec import Meta
 
 from penguin_harness.errors import ToolFailed
+from penguin_harness.tools.content import whole_of
 from penguin_harness.tools.context import ToolContext
-from penguin_harness.tools.files import SNIFF, encoding_of, locate, require_file
+from penguin_harness.tools.encoding import SNIFF, encoding_of
+from penguin_harness.tools.files import locate_existing, open_file
+from penguin_harness.tools.picture import Picture, picture_of
 from penguin_harness.tools.tool import ToolResult, tool
 
 PAGE = 15_000
 """Characters in one page: it fits in an output, so that nothing of it is cut."""
 LONGEST_LINE = 2_000
-IMAGE_LIMIT = 5_000_000
+IMAGE_LIMIT = 3_932_160
+"""Bytes: providers take 5 MiB of base64."""
+LONGEST_SIDE = 8_000
+"""Pixels; more is refused by providers."""
 _PIECE = 65_536
-_IMAGES = ((b"\x89PNG\r\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 
 
 @tool(permission="r")
@@ -30,30 +37,38 @@ def read_file(
     column: Annotated[int, Meta(description="Where to begin in the first line, for a line that was cut.", ge=1)] = 1,
 ) -> ToolResult:
     """Read a text file in pages of numbered lines, or show an image."""
-    file = locate(context, path)
-    size = require_file(file).st_size
-    with file.open("rb") as data:
-        start = data.read(SNIFF)
-    if (mime_type := _image_type(start)) is not None:
-        return _image(file, mime_type, size)
-    encoding = encoding_of(start)
-    if encoding is None:
-        raise ToolFailed(f"{file} is a binary file ({size} bytes): it cannot be read as text.")
-    with file.open(encoding=encoding.reader, errors="replace", newline="\n") as text:
-        return ToolResult(_page(text, offset, limit, column))
+    file = locate_existing(context, path)
+    with open_file(context, file) as source:
+        state, whole = os.fstat(source.fileno()), whole_of(source)
+        context.versions.note(file, state, whole)
+        start = source.read(SNIFF)
+        if (picture := picture_of(start)) is not None:
+            return _image(file, picture.mime_type, state.st_size, whole)
+        encoding = encoding_of(start)
+        if encoding is None:
+            raise ToolFailed(f"{file} is a binary file ({state.st_size} bytes): it cannot be read as text.")
+        source.seek(0)
+        data = source if whole is None else io.BytesIO(whole)
+        with io.TextIOWrapper(data, encoding.reader, errors="replace", newline="\n") as text:
+            return ToolResult(_page(text, offset, limit, column))
 
 
-def _image_type(start: bytes) -> str | None:
-    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
-        return "image/webp"
-    return next((mime_type for magic, mime_type in _IMAGES if start.startswith(magic)), None)
-
-
-def _image(file: Path, mime_type: str, size: int) -> ToolResult:
-    if size > IMAGE_LIMIT:
-        raise ToolFailed(f"{file} is an image of {size} bytes: at most {IMAGE_LIMIT} can be shown.")
-    data = base64.b64encode(file.read_bytes()).decode()
-    return ToolResult(f"[{mime_type}, {size} bytes]", (f"data:{mime_type};base64,{data}",))
+def _image(file: Path, mime_type: str, size: int, data: bytes | None) -> ToolResult:
+    if data is None or len(data) > IMAGE_LIMIT:
+        raise ToolFailed(
+            f"{file} is an image of {size} bytes: at most {IMAGE_LIMIT} can be shown. Make a smaller copy of it."
+        )
+    match picture_of(data):
+        case Picture(size=(width, height)) if min(width, height) >= 1 and max(width, height) <= LONGEST_SIDE:
+            note = f"[{mime_type}, {width} x {height} pixels, {len(data)} bytes]"
+            return ToolResult(note, (f"data:{mime_type};base64,{base64.b64encode(data).decode()}",))
+        case Picture(size=(width, height)):
+            raise ToolFailed(
+                f"{file} is an image of {width} x {height} pixels: each side may have 1 to {LONGEST_SIDE}."
+                " Make a smaller copy of it."
+            )
+        case _:
+            raise ToolFailed(f"{file} is no whole image ({mime_type}, {size} bytes): it is cut off or damaged.")
 
 
 def _page(text: TextIO, offset: int, limit: int, column: int) -> str:

@@ -1,8 +1,9 @@
-"""The head of an output, and the file that keeps all of it when it is too long for the model."""
+"""An output too long for the model: the part that is shown, and the file that keeps all of it."""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -59,14 +60,19 @@ class RecoveryFile:
         raise FileExistsError(f"too many files named {self._name} in {folder}")
 
 
-class Head:
-    """The first `limit` characters of an output; once there are more, everything goes to the file."""
+class Excerpt:
+    """The beginning and the end of an output: all of it while that is within the limit, else the file has the whole.
+
+    Three quarters of the limit are the beginning, which is shown as it comes in; the rest is known at the end only.
+    """
 
     def __init__(self, limit: int, file: RecoveryFile) -> None:
         self._limit = limit
         self._file = file
-        self._shown: list[str] = []
-        self._room = limit
+        self._head: list[str] = []
+        self._room = limit - limit // 4
+        self._tail: deque[str] = deque()
+        self._held = 0
         self._total = 0
 
     @property
@@ -74,29 +80,48 @@ class Head:
         """Whether there was no text at all."""
         return self._total == 0
 
+    @property
+    def tail(self) -> str:
+        """The end of the output, as far as it is not in what `feed` returned."""
+        text = "".join(self._tail)
+        return text if self._total <= self._limit else text[len(text) - self._limit // 4 :]
+
     def feed(self, text: str) -> str:
         """The part of the text that is shown."""
         shown, rest = text[: self._room], text[self._room :]
-        self._total += len(text)
         if shown:
             self._room -= len(shown)
-            self._shown.append(shown)
-        if rest:
-            if self._total - len(rest) == self._limit:
-                self._file.write("".join(self._shown))
+            self._head.append(shown)
+        if self._total <= self._limit < self._total + len(text):
+            self._file.write("".join([*self._head, *self._tail]))
+        self._total += len(text)
+        if self._total > self._limit:
             self._file.write(rest)
+        if rest:
+            self._hold(rest)
         return shown
 
     def finish(self) -> str:
-        """What the model is told about the rest; "" when everything was shown."""
+        """What is shown behind the beginning: the rest, or what is left out of it and the end."""
         self._file.close()
         if self._total <= self._limit:
-            return ""
-        cut = f"output cut: the first {self._limit} of {self._total} characters"
+            return self.tail
+        head = "".join(self._head)
+        gap = "\n" if head and not head.endswith("\n") else ""
+        return f"{gap}{self._cut(head)}\n{self.tail}"
+
+    def _hold(self, text: str) -> None:
+        self._tail.append(text)
+        self._held += len(text)
+        while self._tail and self._total > self._limit and self._held - len(self._tail[0]) >= self._limit // 4:
+            self._held -= len(self._tail.popleft())
+
+    def _cut(self, head: str) -> str:
+        left_out = self._total - len(head) - self._limit // 4
+        cut = f"output cut: {left_out} of {self._total} characters are left out here"
         file = self._file
         if file.error:
-            return f"[{cut}; the rest could not be kept: {file.error}]"
-        text = "".join(self._shown)
-        place = f"offset={text.count(chr(10)) + 1}, column={len(text) - text.rfind(chr(10))}"
+            return f"[{cut}; they could not be kept: {file.error}]"
+        place = f"offset={head.count(chr(10)) + 1}, column={len(head) - head.rfind(chr(10))}"
         part = f"only its first {file.size} bytes were kept, in" if file.full else f"all {file.size} bytes of it are in"
         return f"[{cut}; {part} {file.path}: go on there with read_file, {place}]"

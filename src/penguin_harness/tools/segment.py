@@ -6,7 +6,7 @@ from collections import deque
 
 from penguin_harness.contracts import OutputPayload
 from penguin_harness.omnimessage import PartialToolCallOutput, StopReason, ToolCallOutput
-from penguin_harness.tools.recovery import Head
+from penguin_harness.tools.recovery import Excerpt
 from penguin_harness.tools.redact import CleanStream
 
 NOTE_LIMIT = 2_000
@@ -16,10 +16,10 @@ NO_OUTPUT = "[no output]"
 class Segment:
     """What a call has said so far, and the payloads that are owed for it."""
 
-    def __init__(self, call_id: str, stream: CleanStream, head: Head) -> None:
+    def __init__(self, call_id: str, stream: CleanStream, excerpt: Excerpt) -> None:
         self._call_id = call_id
         self._stream = stream
-        self._head = head
+        self._excerpt = excerpt
         self._said: list[str] = []
         self.closed = False
         self.owed: deque[OutputPayload] = deque([PartialToolCallOutput("user", "start", "", call_id)])
@@ -27,7 +27,7 @@ class Segment:
     def write(self, text: str) -> None:
         """Take more output; after the end it is dropped."""
         if not self.closed:
-            self._show(self._head.feed(self._stream.feed(text)))
+            self._show(self._excerpt.feed(self._stream.feed(text)))
 
     def close(
         self, stop_reason: StopReason, *, text: str = "", note: str | None = None, images: tuple[str, ...] = ()
@@ -35,10 +35,10 @@ class Segment:
         """The end, with the last text; a note stands behind it, or in its place when there is none."""
         if self.closed:
             return
-        last = self._head.feed(self._stream.feed(text)) + self._head.feed(self._stream.flush())
-        if note and self._head.is_empty:
-            last, note = self._head.feed(self._stream.note(note)), None
-        last = self._on_new_line(last, self._head.finish())
+        last = self._excerpt.feed(self._stream.feed(text)) + self._excerpt.feed(self._stream.flush())
+        if note and self._excerpt.is_empty:
+            last, note = self._excerpt.feed(self._stream.note(note)), None
+        last += self._excerpt.finish()
         if note:
             last = self._on_new_line(last, _clip(self._stream.note(note)))
         if not last.strip() and not "".join(self._said).strip():
