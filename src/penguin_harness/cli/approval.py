@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast, get_args
 
-from penguin_harness.cli.arguments import proposal
+from penguin_harness.cli.arguments import decoded, proposal
 from penguin_harness.cli.terminal.keys import Chunk
 from penguin_harness.cli.terminal.neutral import one_line
-from penguin_harness.cli.terminal.spans import Line, Span, wrap
+from penguin_harness.cli.terminal.spans import Line, Span, width_of, wrap
 from penguin_harness.contracts import Permission
 from penguin_harness.omnimessage import Decision, ToolCall
 
 ApprovalMode: TypeAlias = Literal["allow-all", "read-only", "always-ask", "deny-all"]
-Answer: TypeAlias = Literal["allow", "deny", "allow-all"]
+Answer: TypeAlias = Literal["allow", "deny", "allow-exact", "allow-all"]
 
-_ANSWERS: dict[str, Answer] = {"y": "allow", "n": "deny", "a": "allow-all"}
+_ANSWERS: dict[str, Answer] = {"y": "allow", "n": "deny", "e": "allow-exact", "a": "allow-all"}
+_MODES = get_args(ApprovalMode)
+_KEYS = (
+    ("y", "allow"),
+    ("n", "deny"),
+    ("e", "always exactly this"),
+    ("a", "all in this session"),
+    ("?", "details"),
+)
 _ROWS = 16
 
 
 class Approver:
-    """The approval callback of a session; `mode` may change at any time."""
+    """The approval callback of one session; `mode` may change at any time, also while a question is open."""
 
     def __init__(
         self,
         mode: ApprovalMode,
         permission: Callable[[ToolCall], Permission],
         ask: Callable[[ToolCall], Awaitable[Answer]] | None = None,
+        *,
+        allows: Callable[[ToolCall], bool] | None = None,
     ) -> None:
+        """`allows` says which calls the project's rules allow, so that nobody need be asked about them."""
         self.mode: ApprovalMode = mode
         self.denied = 0
         """Calls that the rule denied."""
         self._permission = permission
         self._ask = ask
+        self._allows = allows
+        self._always: set[tuple[str, str]] = set()
 
     async def __call__(self, call: ToolCall) -> Decision:
         """Decide about one call."""
@@ -42,14 +56,30 @@ class Approver:
                 return "allow"
             case "read-only" if self._permission(call) == "r":
                 return "allow"
+            case "always-ask" if _exactly(call) in self._always or (self._allows is not None and self._allows(call)):
+                return "allow"
             case "always-ask" if self._ask is not None:
-                answer = await self._ask(call)
-                if answer == "allow-all":
-                    self.mode = "allow-all"
-                return "deny" if answer == "deny" else "allow"
+                return self._decided(call, await self._ask(call))
             case _:
                 self.denied += 1
                 return "deny"
+
+    def _decided(self, call: ToolCall, answer: Answer) -> Decision:
+        match answer:
+            case "deny":
+                return "deny"
+            case "allow-exact":
+                self._always.add(_exactly(call))
+            case "allow-all":
+                self.mode = "allow-all"
+            case "allow":
+                pass
+        return "allow"
+
+
+def mode_named(text: str) -> ApprovalMode | None:
+    """The mode with that name."""
+    return cast(ApprovalMode, text) if text in _MODES else None
 
 
 class Question:
@@ -77,13 +107,27 @@ class Question:
         return [
             [Span("? ", "bold yellow"), Span(f"Run {one_line(self.call.name)}?", "bold")],
             *([Span("  │ ", "yellow"), *spans] for spans in _shortened(rows)),
-            *wrap(_choices(), width),
+            *_choices(width),
         ]
 
 
-def _choices() -> Line:
-    keys = (("y", "allow"), ("n", "deny"), ("a", "all in this session"), ("?", "details"))
-    return [span for key, what in keys for span in (Span(f"  {key}", "bold cyan"), Span(f" {what}", "dim"))]
+def _exactly(call: ToolCall) -> tuple[str, str]:
+    """The tool and all its arguments, whatever their order: another command, even a longer one, is another key."""
+    members = decoded(call.arguments)
+    if members is None:
+        return call.name, call.arguments
+    return call.name, json.dumps(members, sort_keys=True)
+
+
+def _choices(width: int) -> list[Line]:
+    """The keys, as many in a row as fit."""
+    rows: list[list[Span]] = [[]]
+    for key, what in _KEYS:
+        choice = [Span(f"  {key}", "bold cyan"), Span(f" {what}", "dim")]
+        if rows[-1] and width_of([*rows[-1], *choice]) > width:
+            rows.append([])
+        rows[-1] += choice
+    return [part for row in rows for part in wrap(row, width)]
 
 
 def _shortened(rows: list[Line]) -> list[Line]:

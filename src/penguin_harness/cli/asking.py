@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from penguin_harness.cli.approval import Answer, Question
+from penguin_harness.cli.approval import Answer, Approver, Question, mode_named
 from penguin_harness.cli.arguments import full
 from penguin_harness.cli.chat_commands import command_of
 from penguin_harness.cli.draft import Draft
@@ -28,6 +28,8 @@ class Asking:
     def __init__(self, renderer: Renderer, draft: Draft | None = None) -> None:
         self.queued: deque[str] = deque()
         """Lines that wait for the end of the run: commands, and words that came too late for it."""
+        self.approver: Approver | None = None
+        """Whose mode `/approve MODE` changes while a run goes on."""
         self._renderer = renderer
         self._draft = draft
         self._question: Question | None = None
@@ -100,8 +102,20 @@ class Asking:
 
     def _say(self, line: str) -> None:
         run = self._run
+        if self._changes_mode(line):
+            return
         if run is None or not self._steers or command_of(line) is not None or not run.steer([user_text(line)]):
             self.queued.append(line)
+
+    def _changes_mode(self, line: str) -> bool:
+        """Who decides about calls can be changed at once, when the line names a mode."""
+        command = command_of(line)
+        mode = mode_named(command.argument) if command is not None and command.name == "approve" else None
+        if mode is None or self.approver is None:
+            return False
+        self.approver.mode = mode
+        self._renderer.notice([[Span(f"tool calls: {mode}", "dim")], []])
+        return True
 
     def _lines(self, width: int) -> list[Line]:
         if self._question is not None:
