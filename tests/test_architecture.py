@@ -12,8 +12,8 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "penguin_harness"
 
 CORE = {"omnimessage", "errors", "contracts", "invoke"}
-COMPOSITION = {"agent", "session", "models", "laws", "verify", "cost", "opening", "subagents"}
-PARTS = {"engine", "llm", "tools", "trace", "state"}
+COMPOSITION = {"agent", "session", "models", "laws", "verify", "cost", "opening", "assembly", "subagents"}
+PARTS = {"engine", "llm", "tools", "trace", "state", "hooks", "policy"}
 MAY_IMPORT: dict[str, set[str]] = {
     "omnimessage": set(),
     "errors": set(),
@@ -81,7 +81,7 @@ def test_omnimessage_knows_msgspec_and_the_standard_library_only() -> None:
 
 
 def test_importing_the_package_warns_of_nothing_and_loads_no_transport() -> None:
-    heavy = {"aiohttp", "rich", "prompt_toolkit", "tomlkit", "cyclopts"}
+    heavy = {"mcp", "pydantic", "httpx2", "ruamel", "aiohttp", "rich", "prompt_toolkit", "tomlkit", "cyclopts"}
     code = f"import sys, penguin_harness; print(sorted({heavy} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout.strip(), found.stderr) == (0, "[]", "")

@@ -2,50 +2,40 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Unpack
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from penguin_harness.contracts import Budget, Hooks, Model, Policy, Tools
+from penguin_harness.assembly import AgentFiles, AnyHooks, AnyTool, PromptSource, Wishes, read_files, surround
+from penguin_harness.contracts import Budget, Model, Policy
 from penguin_harness.cost import session_cost
 from penguin_harness.engine.compaction import CompactionPolicy
-from penguin_harness.engine.context import Context, fold_all
-from penguin_harness.engine.head import HeadRecord, missing_head
+from penguin_harness.engine.context import Context
 from penguin_harness.engine.spending import Purse
-from penguin_harness.errors import ConfigError, TraceError
+from penguin_harness.errors import ConfigError
 from penguin_harness.invoke import invoke
-from penguin_harness.llm import key_variables
-from penguin_harness.models import ModelChoice, Reach, choose_model, open_model, refuse_both, secret_values
+from penguin_harness.models import ModelChoice, Reach, choose_model, open_model, refuse_both
 from penguin_harness.omnimessage import SessionMeta, Source
+from penguin_harness.opening import Opened, read_context
 from penguin_harness.session import Session
 from penguin_harness.state.config import load_config
 from penguin_harness.state.paths import DEFAULT_AGENT, DEFAULT_PROJECT, AgentPaths, agent_paths
-from penguin_harness.state.prompt import assemble_prompt
 from penguin_harness.subagents import Borrowed, Children, Gates, SubagentLimits
-from penguin_harness.tools import Tool, Toolbox, ToolContext, builtin_tools, child_environment
+from penguin_harness.tools.mcp import McpServer
 from penguin_harness.trace import (
     Durability,
     SessionFiles,
     SessionLock,
-    Skipped,
     TraceWriter,
     context_file,
     find_session,
     fork_files,
     list_sessions,
     new_session_id,
-    read_messages,
 )
-
-COMPACTION = CompactionPolicy()
-SUBAGENTS = SubagentLimits()
-AnyTool = Tool | Callable[..., Any]
-"""What may be passed as a tool: a Tool, or a plain or async function with type hints and a docstring."""
 
 
 async def create_agent(
@@ -72,12 +62,13 @@ class Agent:
         workspace: str | Path | None = None,
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
+        mcp_servers: Sequence[McpServer] = (),
         source: Source = "user",
-        compaction: CompactionPolicy = COMPACTION,
+        compaction: CompactionPolicy | None = None,
         budget: Budget | None = None,
-        hooks: Hooks | None = None,
+        hooks: AnyHooks = (),
         policy: Policy | None = None,
-        subagents: SubagentLimits = SUBAGENTS,
+        subagents: SubagentLimits | None = None,
         durability: Durability = "process",
         **choice: Unpack[ModelChoice],
     ) -> Session:
@@ -85,43 +76,46 @@ class Agent:
 
         The model is named by `provider` and `model_id` (with `base_url`, `api_key`, `client_type`, `context_window`
         where they are not configured), or is the project's default, or a ready `model`, which the session then closes.
-        `tools` are added to the built-in ones. `budget` is for all of the session's runs together.
-        Raises ConfigError when the workspace or the model is not there, ToolDefinitionError for an unfit function.
+        `tools`, `mcp_servers` and `hooks` are added to those of the agent's files; what else is left out is as the
+        files say. `budget` is for all of the session's runs together.
+        Raises ConfigError when the workspace or the model is not there, or a file of the agent cannot be used;
+        ToolDefinitionError for an unfit function.
         """
+        files = await invoke(read_files, self.paths)
         folder = self._workspace(workspace)
         if model is None:
-            model = await self.open_model(**choice)
+            model = open_model(choose_model(files.project, **choice))
         else:
             refuse_both(choice)
+        prompt = PromptSource(self.paths, folder, files.vault)
         meta = SessionMeta(
             session_id=new_session_id(),
             provider=model.ref.provider,
             model_id=model.ref.model_id,
             model_context_window=model.context_window,
-            system_prompt=self._prompt(folder),
+            system_prompt=prompt.first(),
             agent_state=str(self.paths.state),
             workspace=str(folder),
             source=source,
         )
-        family = Family(tools, compaction, hooks, policy, subagents, durability)
-        children = self._children(meta.workspace, family)
-        toolbox = await self._toolbox(meta, [*tools, *children.tools], choice.get("api_key"), children)
-        lock = self._lock(meta.session_id)
-        return Session(
-            meta=meta,
-            context=Context(),
-            model=model,
-            tools=toolbox,
-            writer=TraceWriter(context_file(self.paths.traces, meta.session_id, 1), durability, lock.check),
-            lock=lock,
-            prompt=lambda: self._prompt(folder),
-            policy=compaction,
-            open_model=self.open_model,
-            purse=Purse("session", budget) if budget else None,
+        wishes = Wishes(
+            tools=tools,
+            mcp_servers=mcp_servers,
+            compaction=compaction,
             hooks=hooks,
-            forbids=policy,
-            descendants=children,
+            policy=policy,
+            subagents=subagents,
+            durability=durability,
+            api_key=choice.get("api_key"),
         )
+        opened = Opened(context_file(self.paths.traces, meta.session_id, 1), meta, Context(), [], [])
+        lock = self._lock(meta.session_id)
+        try:
+            purse = Purse("session", budget) if budget else None
+            return await self._session(opened, lock, model, files, wishes, prompt, purse)
+        except BaseException:
+            lock.release()
+            raise
 
     async def resume_session(
         self,
@@ -129,11 +123,12 @@ class Agent:
         *,
         model: Model | None = None,
         tools: Sequence[AnyTool] = (),
-        compaction: CompactionPolicy = COMPACTION,
+        mcp_servers: Sequence[McpServer] = (),
+        compaction: CompactionPolicy | None = None,
         budget: Budget | None = None,
-        hooks: Hooks | None = None,
+        hooks: AnyHooks = (),
         policy: Policy | None = None,
-        subagents: SubagentLimits = SUBAGENTS,
+        subagents: SubagentLimits | None = None,
         durability: Durability = "process",
         **reach: Unpack[Reach],
     ) -> Session:
@@ -143,38 +138,34 @@ class Agent:
         anew how the model is reached. A ready `model` that is another one begins, with the first run, a context of its
         own, as after a switch. `Session.recovery` says what was found.
         Raises SessionError when no session or more than one matches, TraceLocked when somebody else writes it,
-        TraceError when none of its files can be read.
+        TraceError when none of its files can be read, ConfigError when a file of the agent cannot be used.
         """
-        files = find_session(self.paths.traces, session_id)
-        lock = self._lock(files.session_id)
+        found = find_session(self.paths.traces, session_id)
+        lock = self._lock(found.session_id)
         try:
-            resumed = await invoke(read_context, files)
-            meta = resumed.meta
-            model = model or await self.open_model(
+            files = await invoke(read_files, self.paths)
+            opened = await invoke(read_context, found)
+            meta = opened.meta
+            named = ModelChoice(
                 provider=meta.provider, model_id=meta.model_id, context_window=meta.model_context_window, **reach
             )
-            children = self._children(meta.workspace, Family(tools, compaction, hooks, policy, subagents, durability))
-            toolbox = await self._toolbox(meta, [*tools, *children.tools], reach.get("api_key"), children)
+            model = model or open_model(choose_model(files.project, **named))
+            wishes = Wishes(
+                tools=tools,
+                mcp_servers=mcp_servers,
+                compaction=compaction,
+                hooks=hooks,
+                policy=policy,
+                subagents=subagents,
+                durability=durability,
+                api_key=reach.get("api_key"),
+            )
+            prompt = PromptSource(self.paths, Path(meta.workspace), files.vault, meta.system_prompt)
+            purse = await self._session_purse(budget, found, opened.context)
+            return await self._session(opened, lock, model, files, wishes, prompt, purse)
         except BaseException:
             lock.release()
             raise
-        return Session(
-            meta=meta,
-            context=resumed.context,
-            model=model,
-            tools=toolbox,
-            writer=TraceWriter(resumed.path, durability, lock.check),
-            lock=lock,
-            prompt=lambda: self._prompt(Path(meta.workspace)),
-            policy=compaction,
-            open_model=self.open_model,
-            owed=resumed.owed,
-            skipped=resumed.skipped,
-            purse=await self._session_purse(budget, files, resumed.context),
-            hooks=hooks,
-            forbids=policy,
-            descendants=children,
-        )
 
     async def fork_session(self, session_id: str, *, at: int | None = None, **options: Any) -> Session:
         """A new session with the history of another one, byte for byte, up to a committed turn.
@@ -205,42 +196,59 @@ class Agent:
             raise ConfigError(f"the workspace {folder} {what}; name a folder, or make it first")
         return folder
 
-    def _prompt(self, workspace: Path) -> str:
-        return assemble_prompt(agent_state=self.paths.state, workspace=workspace)
+    async def _session(
+        self,
+        opened: Opened,
+        lock: SessionLock,
+        model: Model,
+        files: AgentFiles,
+        wishes: Wishes,
+        prompt: PromptSource,
+        purse: Purse | None,
+    ) -> Session:
+        meta, limits = opened.meta, files.subagents(wishes)
+        handed_down: dict[str, Any] = {}
+        children = self._children(meta.workspace, limits, handed_down)
+        around = await surround(self.paths, meta, files=files, wishes=wishes, prompt=prompt, children=children)
+        handed_down |= {
+            "tools": wishes.tools,
+            "mcp_servers": wishes.mcp_servers,
+            "compaction": wishes.compaction,
+            "hooks": Gates(around.hooks),
+            "policy": around.policy,
+            "subagents": replace(limits, depth=limits.depth - 1),
+            "durability": wishes.durability,
+        }
+        return Session(
+            meta=meta,
+            context=opened.context,
+            model=model,
+            tools=around.tools,
+            writer=TraceWriter(opened.path, wishes.durability, lock.check),
+            lock=lock,
+            prompt=prompt.again,
+            policy=files.compaction(wishes),
+            open_model=self.open_model,
+            owed=opened.owed,
+            skipped=opened.skipped,
+            purse=purse,
+            hooks=around.hooks,
+            forbids=around.policy,
+            allows=around.allows,
+            descendants=children,
+            processes=around.processes,
+        )
 
-    def _children(self, workspace: str, family: Family) -> Children:
-        """Who starts sessions for the session's subagents."""
+    def _children(self, workspace: str, limits: SubagentLimits, handed_down: Mapping[str, Any]) -> Children:
+        """Who starts sessions for the session's subagents, with what it hands down to them."""
 
         async def open_child(session_id: str | None, model: Model) -> Session:
-            limits = replace(family.subagents, depth=family.subagents.depth - 1)
-            options: dict[str, Any] = {
-                "model": Borrowed(model),
-                "tools": family.tools,
-                "compaction": family.compaction,
-                "hooks": Gates(family.hooks) if family.hooks is not None else None,
-                "policy": family.policy,
-                "subagents": limits,
-                "durability": family.durability,
-            }
+            borrowed = Borrowed(model)
             if session_id is None:
-                return await self.create_session(workspace=workspace, source="subagent", **options)
-            return await self.resume_session(session_id, **options)
+                return await self.create_session(workspace=workspace, source="subagent", model=borrowed, **handed_down)
+            return await self.resume_session(session_id, model=borrowed, **handed_down)
 
-        return Children(open_child, family.subagents)
-
-    async def _toolbox(
-        self, meta: SessionMeta, tools: Sequence[AnyTool], api_key: str | None, children: Children
-    ) -> Tools:
-        config = await invoke(load_config, self.paths.config)
-        context = ToolContext(
-            workspace=Path(meta.workspace),
-            session_id=meta.session_id,
-            scratchpad=self.paths.scratchpad(meta.session_id),
-            environment=child_environment(os.environ, drop=key_variables()),
-            guarded=[self.paths.config],
-        )
-        secrets = secret_values(config, api_key)
-        return Toolbox([*builtin_tools(), *tools], context=context, secrets=secrets, sources=[children.news])
+        return Children(open_child, limits)
 
     async def _session_purse(self, budget: Budget | None, files: SessionFiles, context: Context) -> Purse | None:
         """The session's budget, less what its Trace says that it has cost."""
@@ -251,43 +259,3 @@ class Agent:
 
     def _lock(self, session_id: str) -> SessionLock:
         return SessionLock(context_file(self.paths.traces, session_id, 1).with_name(f"{session_id}.lock"))
-
-
-class Family(Struct, frozen=True):
-    """What a session hands down to those that it starts."""
-
-    tools: Sequence[AnyTool]
-    compaction: CompactionPolicy
-    hooks: Hooks | None
-    policy: Policy | None
-    subagents: SubagentLimits
-    durability: Durability
-
-
-class Resumed(Struct):
-    """What a resume found."""
-
-    path: Path
-    meta: SessionMeta
-    context: Context
-    owed: list[HeadRecord]
-    skipped: list[Skipped]
-
-
-def read_context(files: SessionFiles) -> Resumed:
-    """Fold the newest file that begins a context. Raises TraceError when there is none."""
-    skipped: list[Skipped] = []
-    for number, path in reversed([*enumerate(files.paths)]):
-        context = folded(path, skipped)
-        if context.meta is not None:
-            owed: list[HeadRecord] = []
-            if number and context.requests == 0:
-                owed = missing_head(folded(files.paths[number - 1], skipped), context)
-            return Resumed(path, context.meta, context, owed, skipped)
-    reasons = "; ".join(map(str, skipped[:3])) or "it is empty"
-    raise TraceError(f"{files.session_id} has no readable session_meta in {files.newest.parent}: {reasons}")
-
-
-def folded(path: Path, skipped: list[Skipped]) -> Context:
-    """The state at the end of a Trace file."""
-    return fold_all(Context(), read_messages(path, skipped))

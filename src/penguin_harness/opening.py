@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from penguin_harness.contracts import Half, Model, Selective, Tail
 from penguin_harness.engine.closing import halves_of
-from penguin_harness.engine.context import Context
-from penguin_harness.omnimessage import CompletePayload, ToolCall
-from penguin_harness.trace import Skipped
+from penguin_harness.engine.context import Context, fold_all
+from penguin_harness.engine.head import HeadRecord, missing_head
+from penguin_harness.errors import TraceError
+from penguin_harness.omnimessage import CompletePayload, SessionMeta, ToolCall
+from penguin_harness.trace import SessionFiles, Skipped, read_messages
 
 GONE = "The workspace {workspace} is not there: tools that need it will fail until it is put back."
 FOREIGN = (
@@ -46,3 +48,32 @@ def foreign_to(model: Model, history: Sequence[CompletePayload]) -> str | None:
     """The warning that a part of the history cannot be sent as it was recorded."""
     count = model.left_out(history) if isinstance(model, Selective) else 0
     return FOREIGN.format(count=count) if count else None
+
+
+class Opened(Struct):
+    """Where a session stands when it is opened."""
+
+    path: Path
+    meta: SessionMeta
+    context: Context
+    owed: list[HeadRecord]
+    skipped: list[Skipped]
+
+
+def read_context(files: SessionFiles) -> Opened:
+    """Fold the newest file that begins a context. Raises TraceError when there is none."""
+    skipped: list[Skipped] = []
+    for number, path in reversed([*enumerate(files.paths)]):
+        context = folded(path, skipped)
+        if context.meta is not None:
+            owed: list[HeadRecord] = []
+            if number and context.requests == 0:
+                owed = missing_head(folded(files.paths[number - 1], skipped), context)
+            return Opened(path, context.meta, context, owed, skipped)
+    reasons = "; ".join(map(str, skipped[:3])) or "it is empty"
+    raise TraceError(f"{files.session_id} has no readable session_meta in {files.newest.parent}: {reasons}")
+
+
+def folded(path: Path, skipped: list[Skipped]) -> Context:
+    """The state at the end of a Trace file."""
+    return fold_all(Context(), read_messages(path, skipped))

@@ -49,6 +49,7 @@ from penguin_harness.omnimessage import (
     ToolSchema,
 )
 from penguin_harness.opening import foreign_to, recovered, without_workspace
+from penguin_harness.tools.processes import CommandState, Processes
 from penguin_harness.trace import SessionLock, Skipped, TailJournal, TraceWriter, next_file
 
 
@@ -112,7 +113,9 @@ class Session:
         purse: Purse | None = None,
         hooks: Hooks | None = None,
         forbids: Policy | None = None,
+        allows: Callable[[ToolCall], bool] | None = None,
         descendants: Descendants | None = None,
+        processes: Processes | None = None,
     ) -> None:
         self._meta = meta
         self._model = model
@@ -132,6 +135,8 @@ class Session:
         self._purse = purse
         self._hooks = hooks
         self._forbids = forbids
+        self._allows = allows
+        self._processes = processes
         self._lineage = Lineage(self._outlet, model)
         self._descendants = descendants
         if descendants is not None:
@@ -190,10 +195,19 @@ class Session:
         """What the model may call."""
         return self._tools.schemas
 
+    @property
+    def processes(self) -> tuple[CommandState, ...]:
+        """The commands that run or are kept, in the order of their starts."""
+        return () if self._processes is None else self._processes.list()
+
     def permission(self, call: ToolCall) -> Permission:
         """What the call's tool may do: `r` only reads. A call that cannot run counts as `rw`."""
         prepared = self._tools.prepare(call)
         return "rw" if isinstance(prepared, str) else prepared.permission
+
+    def is_allowed(self, call: ToolCall) -> bool:
+        """Whether the project's rules allow the call by name, so that an approval callback need not ask."""
+        return self._allows is not None and self._allows(call)
 
     def run(
         self,

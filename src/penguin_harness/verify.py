@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from penguin_harness.agent import Resumed, read_context
 from penguin_harness.contracts import Half, Place
 from penguin_harness.engine.attempt import OpenCall
 from penguin_harness.engine.closing import Closing, closing_messages
@@ -17,6 +16,7 @@ from penguin_harness.errors import TraceError
 from penguin_harness.laws import Laws, check_laws
 from penguin_harness.omnimessage import ToolListReady, UserContent
 from penguin_harness.omnimessage.check import Checker, Dialect
+from penguin_harness.opening import Opened, read_context
 from penguin_harness.trace import SessionFiles, Skipped, read_lines, session_and_number
 from penguin_harness.trace.entries import halves_at, read_entries
 from penguin_harness.trace.lock import lock_holder
@@ -137,7 +137,7 @@ def check_lines(files: Sequence[tuple[str, Iterator[bytes]]], dialect: Dialect, 
     return [*broken, *(Finding(files[note.file - 1][0], note.line, note.message) for note in report.notes)]
 
 
-def _resumption(resumed: Resumed) -> Resumption:
+def _resumption(resumed: Opened) -> Resumption:
     context, meta = resumed.context, resumed.meta
     attempt = context.attempt
     owed = resumed.owed
@@ -161,7 +161,7 @@ def _resumption(resumed: Resumed) -> Resumption:
     )
 
 
-def _halves(resumed: Resumed) -> list[Half]:
+def _halves(resumed: Opened) -> list[Half]:
     """What the tail journal knows of what is open."""
     tail, context = resumed.path.with_name(f"{resumed.meta.session_id}.tail"), resumed.context
     if not tail.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def normalised(records: list[dict[str, Any]], folder: Path) -> list[dict[str, An
         del record["timestamp"]
         payload.pop("fidelity", None)
         if record["type"] == "session_meta":
-            payload |= {"session_id": "", "system_prompt": payload["system_prompt"].replace(str(folder), "")}
+            prompt = payload["system_prompt"].replace(str(folder), "")
+            payload |= {"session_id": "", "system_prompt": re.sub(r"(/memory/)[\w-]+", r"\1", prompt)}
             payload |= {"workspace": "", "agent_state": ""}
         if call_id := payload.get("tool_call_id"):
             payload["tool_call_id"] = ids.setdefault(call_id, f"call {len(ids) + 1}")

@@ -188,7 +188,7 @@ async def test_a_question_holds_up_neither_the_stream_nor_running_tools(tmp_path
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("nope", "{}", "exec_command, read_file, edit_file, write_file"),
+        ("nope", "{}", "exec_command, input_command, read_file, edit_file, write_file"),
         ("read_file", '{"path": "a', "JSON"),
         ("read_file", "[1]", "object"),
         ("read_file", '{"pth": "a"}', "path"),

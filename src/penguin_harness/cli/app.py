@@ -19,6 +19,11 @@ _COMMANDS = {
     "ls": ("sessions:list_sessions", "List the sessions, the newest first."),
     "trace": ("trace:app", "Look at Traces and check them."),
     "model": ("model:app", "Add, list, test and remove models."),
+    "agent": ("agent:app", "Make, edit and keep agents."),
+    "vault": ("vault:app", "Keep the secrets that an agent's commands need."),
+    "skills": ("skills:app", "List and show an agent's skills."),
+    "policy": ("policy:app", "See which commands the rules forbid."),
+    "mcp": ("mcp:app", "List and try an agent's MCP servers."),
     "schema": ("schema:schema", "Print the protocol: JSON Schema, or its reference."),
 }
 

@@ -9,7 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 from msgspec import Struct
 
-from penguin_harness.agent import Agent, create_agent
+from penguin_harness.agent import Agent
+from penguin_harness.cli.agent_options import AgentName
 from penguin_harness.cli.approval import Approver
 from penguin_harness.cli.asking import Asking
 from penguin_harness.cli.chat_commands import COMMANDS, Command, command_of, obey, put_help
@@ -18,7 +19,7 @@ from penguin_harness.cli.console import DONE, INTERRUPTED, TERMINATED
 from penguin_harness.cli.draft import Draft
 from penguin_harness.cli.follow import follow
 from penguin_harness.cli.greeting import greet, model_name, owes_answer
-from penguin_harness.cli.opening import new_session, resumed_session
+from penguin_harness.cli.opening import named_agent, new_session, resumed_session
 from penguin_harness.cli.options import Approval, MaxTurns, ModelOptions, Spend, Thinking, Workspace
 from penguin_harness.cli.prompt import Killed, Prompt
 from penguin_harness.cli.render import Renderer
@@ -31,6 +32,7 @@ from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, PenguinError
 from penguin_harness.omnimessage import is_blank, user_text
 from penguin_harness.session import Session
+from penguin_harness.state.paths import DEFAULT_AGENT
 
 NO_MODEL = ModelOptions()
 NO_CAP = Spend()
@@ -47,6 +49,7 @@ async def chat(
             help="Go on with the session that has this in its id; without it the newest of this folder.",
         ),
     ] = None,
+    agent: AgentName = DEFAULT_AGENT,
     workspace: Workspace = None,
     model: ModelOptions = NO_MODEL,
     approve: Approval = None,
@@ -57,17 +60,19 @@ async def chat(
     """Talk with an agent in this folder. What is typed while it works steers it; /help lists what else there is."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError("chat needs a terminal; in a pipe use `penguin run -m TEXT`")
-    agent = await create_agent()
+    opened = await named_agent(agent)
     if resume is None:
-        session = await new_session(agent, model, workspace)
+        session = await new_session(opened, model, workspace)
     else:
-        session = await resumed_session(agent, resume[0] if resume else "", model, workspace)
+        session = await resumed_session(opened, resume[0] if resume else "", model, workspace)
     limits = Limits(thinking, max_turns, spend.budget)
-    talk = Chat(agent, model, Renderer(screen_for(sys.stdout)), limits)
+    talk = Chat(opened, model, Renderer(screen_for(sys.stdout)), limits)
     approver = Approver(approve or "always-ask", session.permission, talk.asking.ask)
     after = Move(session, resumed=resume is not None)
     while isinstance(after, Move):
-        approver = Approver(approver.mode, after.session.permission, talk.asking.ask)
+        here = after.session
+        approver = Approver(approver.mode, here.permission, talk.asking.ask, allows=here.is_allowed)
+        talk.asking.approver = approver
         after = await talk.hold(after, approver)
     return after
 

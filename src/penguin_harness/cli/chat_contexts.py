@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from penguin_harness.agent import Agent, read_context
+from penguin_harness.agent import Agent
 from penguin_harness.cli.model import all_models, key_source
 from penguin_harness.cli.opening import new_session
 from penguin_harness.cli.options import ModelOptions
@@ -13,6 +13,7 @@ from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.cli.terminal.table import aligned
 from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, InputError, SessionError
+from penguin_harness.opening import read_context
 from penguin_harness.session import Session
 from penguin_harness.state.config import load_config
 from penguin_harness.trace import find_session

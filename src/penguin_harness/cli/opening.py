@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penguin_harness.agent import Agent, read_context
+from penguin_harness.agent import Agent, create_agent
+from penguin_harness.cli.agent_options import require_agent
 from penguin_harness.cli.options import ModelOptions
 from penguin_harness.errors import ConfigError, PenguinError, SessionError
+from penguin_harness.opening import read_context
 from penguin_harness.session import Session
-from penguin_harness.state.paths import agent_paths
+from penguin_harness.state.paths import DEFAULT_AGENT, agent_names, agent_paths
 from penguin_harness.trace import find_session
+
+
+async def named_agent(name: str) -> Agent:
+    """The agent of that name. Raises ConfigError when it was never made."""
+    require_agent(name)
+    return await create_agent(name)
 
 
 async def new_session(agent: Agent, model: ModelOptions, workspace: Path | None) -> Session:
@@ -56,11 +64,12 @@ def newest_session(agent: Agent, workspace: Path) -> str:
 
 
 def trace_files(trace: str) -> list[Path]:
-    """A Trace file by its path, or all files of the session that has this in its id."""
+    """A Trace file by its path, or all files of the session that has this in its id, whichever agent's it is."""
     path = Path(trace)
     if path.is_file() or "/" in trace or trace.endswith(".jsonl"):
         return [path]
-    return list(find_session(agent_paths().traces, trace).paths)
+    others = (agent_paths(name).traces for name in agent_names() if name != DEFAULT_AGENT)
+    return list(find_session(agent_paths().traces, trace, *others).paths)
 
 
 def _absolute(folder: Path) -> Path:

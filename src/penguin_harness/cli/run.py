@@ -10,13 +10,13 @@ from typing import Annotated, TextIO
 from cyclopts import Parameter
 from msgspec import Struct
 
-from penguin_harness.agent import create_agent
+from penguin_harness.cli.agent_options import AgentName
 from penguin_harness.cli.approval import ApprovalMode, Approver
 from penguin_harness.cli.asking import Asking
 from penguin_harness.cli.console import DONE, FAILED, read_input, say, write_line
 from penguin_harness.cli.explain import failure_text
 from penguin_harness.cli.follow import follow, interrupting
-from penguin_harness.cli.opening import new_session, resumed_session
+from penguin_harness.cli.opening import named_agent, new_session, resumed_session
 from penguin_harness.cli.options import Approval, Json, MaxTurns, ModelOptions, Spend, Thinking, Workspace
 from penguin_harness.cli.render import Renderer
 from penguin_harness.cli.terminal.screen import screen_for
@@ -26,6 +26,7 @@ from penguin_harness.engine.run import Run
 from penguin_harness.errors import ConfigError, InputError
 from penguin_harness.omnimessage import OmniMessage, RequestEnd, decode, user_text
 from penguin_harness.session import Session
+from penguin_harness.state.paths import DEFAULT_AGENT
 
 NO_MODEL = ModelOptions()
 NO_CAP = Spend()
@@ -42,6 +43,7 @@ def run(
             help="What to do; may come several times. `-` reads standard input, as does leaving it out in a pipe.",
         ),
     ] = (),
+    agent: AgentName = DEFAULT_AGENT,
     workspace: Workspace = None,
     model: ModelOptions = NO_MODEL,
     approve: Approval = None,
@@ -58,6 +60,7 @@ def run(
     mode = approval_mode(approve, as_json=as_json)
     job = Job(
         texts=_texts(message, resumed=resume is not None),  # before the loop runs, so that Ctrl-C ends the waiting
+        agent=agent,
         mode=mode,
         workspace=workspace,
         model=model,
@@ -77,6 +80,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """What there is to do, and how."""
 
     texts: list[str]
+    agent: str
     mode: ApprovalMode
     workspace: Path | None
     model: ModelOptions
@@ -100,7 +104,7 @@ class Done(Struct, frozen=True):
 
 async def perform(job: Job) -> Done:
     """Do the job in a session of its own, or in the one to go on with."""
-    agent = await create_agent()
+    agent = await named_agent(job.agent)
     session = await (
         new_session(agent, job.model, job.workspace)
         if job.resume is None
@@ -109,7 +113,8 @@ async def perform(job: Job) -> Done:
     async with session:
         renderer = _renderer()
         asking = Asking(renderer)
-        approver = Approver(job.mode, session.permission, asking.ask)
+        approver = Approver(job.mode, session.permission, asking.ask, allows=session.is_allowed)
+        asking.approver = approver
         inputs = [user_text(text) for text in job.texts]
         task = session.run(
             inputs, approve=approver, thinking_level=job.thinking, max_turns=job.max_turns, budget=job.budget

@@ -11,6 +11,7 @@ import msgspec
 from cyclopts import Parameter
 from msgspec import Struct
 
+from penguin_harness.cli.agent_options import AgentName, require_agent
 from penguin_harness.cli.options import Json
 from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import screen_for
@@ -18,7 +19,7 @@ from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.cli.terminal.table import aligned
 from penguin_harness.errors import PenguinError
 from penguin_harness.omnimessage import ModelMessage, SessionMeta, SessionMetaMessage, Text
-from penguin_harness.state.paths import agent_paths
+from penguin_harness.state.paths import DEFAULT_AGENT, agent_paths
 from penguin_harness.trace import SessionFiles, Skipped, read_messages
 from penguin_harness.trace import list_sessions as sessions_below
 
@@ -43,9 +44,15 @@ class Listed(Struct, frozen=True, omit_defaults=True):
     """Why the session cannot be gone on with."""
 
 
-def list_sessions(*, limit: Annotated[int, Parameter(help="How many, at most.")] = 20, as_json: Json = False) -> None:
+def list_sessions(
+    *,
+    limit: Annotated[int, Parameter(help="How many, at most.")] = 20,
+    agent: AgentName = DEFAULT_AGENT,
+    as_json: Json = False,
+) -> None:
     """List the sessions, the newest first."""
-    traces = agent_paths().traces
+    require_agent(agent)
+    traces = agent_paths(agent).traces
     listed = [describe(files) for files in sessions_below(traces)[: max(limit, 0)]]
     if as_json:
         sys.stdout.write(f"{msgspec.json.format(msgspec.json.encode(listed)).decode()}\n")

@@ -18,6 +18,7 @@ from penguin_harness.subagents.child import Child, close_all
 from penguin_harness.subagents.forward import Forwarder
 from penguin_harness.tools import Tool, ToolResult, tool
 
+SUBAGENT_TOOLS = ("run_subagent", "input_subagent")
 CAP = 8
 DEPTH = 1
 FOREGROUND_MS = 600_000

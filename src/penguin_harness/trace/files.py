@@ -74,9 +74,12 @@ def list_sessions(traces: Path) -> list[SessionFiles]:
     return [SessionFiles(session, tuple(path for _, path in sorted(files.items()))) for session, files in newest_first]
 
 
-def find_session(traces: Path, fragment: str) -> SessionFiles:
-    """The one session whose id contains the fragment. Raises SessionError when there is none, or more than one."""
-    sessions = list_sessions(traces)
+def find_session(traces: Path, fragment: str, *others: Path) -> SessionFiles:
+    """The one session whose id contains the fragment, in these folders.
+
+    Raises SessionError when there is none, or more than one.
+    """
+    sessions = [session for folder in (traces, *others) for session in list_sessions(folder)]
     exact = [session for session in sessions if session.session_id == fragment]
     matches = exact or [session for session in sessions if fragment in session.session_id]
     match matches:
