@@ -22,6 +22,7 @@ from tests.session.test_subagents import Cast, of, spawn
 from tests.support import LIMIT, assert_conforms, new_agent, outputs, texts, until, watched
 from tests.tools.mcp.support import HERE
 from tests.tools.support import open_files, own_zombies, processes_with
+from tests.tools.test_sandbox import needs_sandbox
 
 SERVER = """
 mcp_servers:
@@ -225,3 +226,39 @@ async def test_a_child_is_held_by_the_parents_hooks_and_rules(tmp_path: Path) ->
     assert outputs(of(seen, child))["c"][0] == "Tool call denied by the guard hook: not here."
     child_trace = next(f for f in agent.sessions() if f.session_id == child).newest
     assert "hook" in [m.payload.type for m in read_messages(child_trace)]
+
+
+@needs_sandbox
+async def test_a_sandbox_holds_commands_and_file_tools_of_the_session_and_of_its_children(tmp_path: Path) -> None:
+    agent = await configured(tmp_path, "sandbox: {mode: workspace-write, network: false}\n")
+    agent.paths.config.write_text('[[models]]\nprovider = "p"\nmodel_id = "m"\napi_key = "sk-very-hidden"\n')
+    outside = Path("/var/tmp") / f"penguin-{uuid4().hex}"
+    calls = [
+        call("exec_command", id="in", command="echo made > inside.txt; cat inside.txt"),
+        call("exec_command", id="out", command=f"echo made > {outside}"),
+        call("exec_command", id="key", command=f"ls {agent.paths.project}"),
+        call("write_file", id="file", path=str(outside), content="made"),
+        call("exec_command", id="net", command="cat /proc/net/route | wc -l"),
+    ]
+    work = tmp_path / "work"
+    work.mkdir()
+    model = Cast(main=[calls, [spawn("child")], [say("Done.")]], child=[calls, [say("Done.")]])
+    async with await agent.create_session(workspace=work, model=model) as session:
+        async with asyncio.timeout(LIMIT):
+            seen = [m async for m in session.run([user_text("main")], approve=lambda _: "allow")]
+    (child,) = {m.origin[0] for m in seen if m.origin}
+    for ran in (outputs(of(seen)), outputs(of(seen, child))):
+        assert ran["in"] == ("made\n", "completed")
+        assert "Read-only file system" in ran["out"][0]
+        assert "config" not in ran["key"][0]
+        assert "sandbox" in ran["file"][0]
+        assert ran["net"][0].split()[0] in {"0", "1"}, "no route leads out"
+    assert not outside.exists()
+    assert (work / "inside.txt").read_text() == "made\n"
+
+
+async def test_a_sandbox_that_cannot_be_had_opens_no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = await configured(tmp_path, "sandbox: {mode: read-only}\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigError, match="there is no bwrap"):
+        await agent.create_session(model=Script([]))
