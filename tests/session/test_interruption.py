@@ -406,3 +406,21 @@ async def test_what_could_not_be_recorded_is_told_to_whoever_closes(
         await close(run, session)
     await session.close()
     assert not list(tmp_path.rglob("*.lock"))
+
+
+async def test_b105_runs_are_closed_while_a_reader_is_in_the_middle_of_a_step(tmp_path: Path) -> None:
+    """Fifty times: another task closes what a reader is reading; neither of them meets an error."""
+    faults: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: faults.append(about))
+    turns = [[say("word " * 40), never()] for _ in range(50)]
+    async with watched(tmp_path, Script(turns)) as session:
+        session.forget_stream()
+        for _ in range(50):
+            run, before = session.start("go"), len(session.stream)
+            reading = asyncio.create_task(session.read(run))
+            await until(lambda before=before: len(session.stream) > before)
+            await asyncio.gather(run.aclose(), run.aclose())
+            await asyncio.wait_for(reading, 10)
+    gc.collect()
+    assert faults == []
+    assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []

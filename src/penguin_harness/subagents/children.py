@@ -86,6 +86,8 @@ class Children:
         self._limits = limits
         self._parent: Parent | None = None
         self._children: dict[str, Child] = {}
+        self._opening = 0
+        """Those whose sessions are being opened: they have their places already."""
 
     def belong_to(self, parent: Parent) -> None:
         """The session whose tools these are."""
@@ -180,7 +182,12 @@ class Children:
         return ToolResult(text, stop_reason="completed" if good else "fatal")
 
     async def _new(self, about: str) -> Child:
-        return self._known(await self._open(None, self._require_room().model), about)
+        model = self._require_room().model
+        self._opening += 1
+        try:
+            return self._known(await self._open(None, model), about)
+        finally:
+            self._opening -= 1
 
     async def _again(self, session_id: str) -> Child:
         """A child of an earlier process."""
@@ -201,8 +208,8 @@ class Children:
         return child
 
     def _require_room(self) -> Parent:
-        if len(self.at_work) >= self._limits.cap:
-            names = ", ".join(child.session_id for child in self.at_work)
+        if len(self.at_work) + self._opening >= self._limits.cap:
+            names = ", ".join(child.session_id for child in self.at_work) or "they have only begun"
             raise ToolFailed(f"{self._limits.cap} subagents are at work, which is the limit: {names}. Wait for one.")
         assert self._parent is not None
         return self._parent
