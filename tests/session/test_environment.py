@@ -248,7 +248,7 @@ async def test_a_sandbox_holds_commands_and_file_tools_of_the_session_and_of_its
             seen = [m async for m in session.run([user_text("main")], approve=lambda _: "allow")]
     (child,) = {m.origin[0] for m in seen if m.origin}
     for ran in (outputs(of(seen)), outputs(of(seen, child))):
-        assert ran["in"] == ("made\n", "completed")
+        assert ran["in"][0].startswith("made\n")
         assert "Read-only file system" in ran["out"][0]
         assert "config" not in ran["key"][0]
         assert "sandbox" in ran["file"][0]

@@ -20,6 +20,8 @@ MARK = "PENGUIN_COMMAND"
 """The environment variable by which a command's processes are known, also those of a harness inside a command."""
 PIPE_GRACE = 0.1
 """Seconds that output is still awaited after the process has ended, when something else holds its pipe."""
+SETTLING = 0.1
+"""Seconds that processes may take to go with the one that has ended."""
 SLOW = 0.01
 """Seconds between two reads of output that nobody waits for and that is more than is shown."""
 
@@ -105,6 +107,13 @@ class Command:
             finally:
                 self._followed = False
                 self._output.resume()
+
+    async def settle(self) -> None:
+        """Give what dies with it a moment, as the sandbox's first process, so that it does not pass for left behind."""
+        for _ in range(5):
+            if not self.lingers:
+                return
+            await asyncio.sleep(SETTLING / 5)
 
     async def send(self, text: str, seconds: float) -> int:
         """Write to its input as far as it takes it in this time; how many bytes. Raises BrokenPipeError."""

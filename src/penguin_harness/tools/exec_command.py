@@ -67,6 +67,8 @@ async def exec_command(
     )
     try:
         is_over = await started.follow(context.write, FIRST_LOOK if run_in_background else yield_time_ms / 1000)
+        if is_over:
+            await started.settle()
     except BaseException:
         await processes.end(started)
         raise

@@ -48,11 +48,17 @@ class Target(Struct, frozen=True):
 
     operator: str
     field: Field
+    descriptor: str = ""
 
     @property
     def writes(self) -> bool:
         """Whether a file is written."""
         return self.operator in {">", ">>", ">|", "&>", "&>>", "<>"} or (self.operator == ">&" and not self.is_copy)
+
+    @property
+    def diverts(self) -> bool:
+        """Whether what is printed goes there."""
+        return self.writes and (self.descriptor in {"", "1"} or self.operator.startswith("&"))
 
     @property
     def truncates(self) -> bool:

@@ -34,7 +34,7 @@ def output_of(command: Command, given: str | None) -> str | None:
     """What it prints when it reads `given`; None when nobody can say."""
     if not command.fields or not all(field.is_plain for field in command.fields):
         return None if command.fields else ""
-    if any(target.writes for target in command.targets):
+    if any(target.diverts for target in command.targets):
         return None
     words = [field.text for field in command.arguments]
     match command.fields[0].name:

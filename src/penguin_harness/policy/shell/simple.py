@@ -9,7 +9,7 @@ from penguin_harness.policy.shell.syntax import Assignment, Document, Redirect, 
 from penguin_harness.policy.shell.words import BROKEN_NAME, WordReader
 
 BOUNDARY = re.compile(r"(?=[\s;&|<>()]|\Z)")
-_REDIRECT = re.compile(r"(?:[0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())")
+_REDIRECT = re.compile(r"([0-9]+|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[([^]\n]*)\])?(\+?)=")
 _BROKEN = re.compile(r"[A-Za-z_]\w*\\\n(?:\w|\\\n)*(?:\[[^]\n]*\])?\+?(?:\\\n)*=")
 
@@ -110,10 +110,11 @@ class SimpleReader(WordReader):
         self.at = found.end()
         self.skip_blanks()
         target = self.word() or self.fail("a redirection has no target")
-        if found[1] not in {"<<", "<<-"}:
-            return Redirect(found[1], target)
+        descriptor, operator = found[1] or "", found[2]
+        if operator not in {"<<", "<<-"}:
+            return Redirect(operator, target, descriptor)
         delimiter = "".join(piece.text if isinstance(piece, Text) else piece.source for piece in target.pieces)
         expands = not any(piece.quoted for piece in target.pieces)
-        document = Document(delimiter, expands, strips=found[1] == "<<-")
+        document = Document(delimiter, expands, strips=operator == "<<-")
         self._documents.append(document)
-        return Redirect(found[1], document)
+        return Redirect(operator, document, descriptor)

@@ -89,6 +89,8 @@ class Redirect(Struct, frozen=True):
 
     operator: str
     target: Word | Document
+    descriptor: str = ""
+    """As it stands before the operator, if it does."""
 
 
 class Simple(Struct, frozen=True):

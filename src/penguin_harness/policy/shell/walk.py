@@ -178,8 +178,8 @@ class _Walk(Runner):
                 given = _as_stream(expander.texts(redirect.target)[0], "\n")
             else:
                 fields = [*itertools.chain(*expander.fields(redirect.target))]
-                targets += [Target(redirect.operator, field) for field in fields]
-                if redirect.operator == "<":
+                targets += [Target(redirect.operator, field, redirect.descriptor) for field in fields]
+                if redirect.operator == "<" and redirect.descriptor in {"", "0"}:
                     given = Stream(None, unique(command for field in fields for command in field.made_by))
         return tuple(targets), given
 

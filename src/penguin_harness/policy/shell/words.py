@@ -29,6 +29,7 @@ _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _PLAIN_IN_QUOTES = re.compile(r'[^"\\$`]+')
 _PLAIN_IN_BRACES = re.compile(r"[^}'\"\\$`]+")
 _PLAIN_IN_TEST = re.compile(r"[^ \t\n'\"\\$`]+")
+_END_OF_TEST = re.compile(r"\]\](?=[\s;&|<>()]|\Z)")
 _PLAIN_IN_DOCUMENT = re.compile(r"[^\\$`]+")
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
@@ -105,6 +106,9 @@ class WordReader:
     def test_word(self) -> Word | None:
         """A word inside `[[ … ]]`, where operators are plain characters."""
         start, pieces = self.at, list[Piece]()
+        if found := _END_OF_TEST.match(self.text, start):
+            self.at = found.end()
+            return Word((Text(found[0]),), found[0])
         while not self.is_over and self._take(pieces, _PLAIN_IN_TEST):
             pass
         return Word(tuple(pieces), self.text[start : self.at]) if self.at > start else None
@@ -157,7 +161,7 @@ class WordReader:
     def _double_quoted(self) -> list[Piece]:
         start = self.at
         self.at += 2 if self.starts("$") else 1
-        pieces: list[Piece] = [Text("", quoted=True)]
+        pieces: list[Piece] = []
         while not self.starts('"'):
             if self.is_over:
                 self.at = start
@@ -168,7 +172,7 @@ class WordReader:
             else:
                 pieces.append(self._expansion_in_quotes(_NOT_IN_A_DOCUMENT))
         self.at += 1
-        return pieces
+        return pieces or [Text("", quoted=True)]
 
     def _expansion_in_quotes(self, also_escaped: str = "") -> Piece:
         if not self.starts("\\"):
