@@ -101,7 +101,7 @@ async def test_everything_at_once_leaves_conforming_records_and_no_process(
         assert processes_with(mark)
     assert processes_with(mark) == []
     assert own_zombies() == []
-    await until(lambda: open_files() == files_before)  # idle threads go within seconds
+    await until(lambda: open_files() <= files_before)  # idle threads, also of before, go within seconds
 
     assert_conforms(check(seen, "stream", finished=True))
     traces = [path for files in agent.sessions() for path in files.paths]
