@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from msgspec.structs import replace
 
 from penguin_harness.assembly import AgentFiles, AnyHooks, AnyTool, PromptSource, Wishes, read_files, surround
-from penguin_harness.contracts import Budget, Model, Policy
+from penguin_harness.contracts import Budget, Model, ModelRef, Policy
 from penguin_harness.cost import session_cost
 from penguin_harness.engine.compaction import CompactionPolicy
 from penguin_harness.engine.context import Context
@@ -242,11 +242,16 @@ class Agent:
     def _children(self, workspace: str, limits: SubagentLimits, handed_down: Mapping[str, Any]) -> Children:
         """Who starts sessions for the session's subagents, with what it hands down to them."""
 
-        async def open_child(session_id: str | None, model: Model) -> Session:
-            borrowed = Borrowed(model)
+        async def open_child(session_id: str | None, wanted: Model | ModelRef) -> Session:
+            is_named = isinstance(wanted, ModelRef)
+            model = (
+                await self.open_model(provider=wanted.provider, model_id=wanted.model_id)
+                if is_named
+                else Borrowed(wanted)
+            )
             if session_id is None:
-                return await self.create_session(workspace=workspace, source="subagent", model=borrowed, **handed_down)
-            return await self.resume_session(session_id, model=borrowed, **handed_down)
+                return await self.create_session(workspace=workspace, source="subagent", model=model, **handed_down)
+            return await self.resume_session(session_id, model=model, **handed_down)
 
         return Children(open_child, limits)
 

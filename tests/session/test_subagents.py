@@ -281,3 +281,29 @@ async def test_a_childs_fragments_stream_live(tmp_path: Path) -> None:
     assert len(pieces) > 1
     assert "".join(pieces) == "A long answer of several pieces, live."
     assert [m for m in seen if isinstance(m.payload, ToolCallOutput)]
+
+
+async def test_a_child_may_have_another_model(tmp_path: Path) -> None:
+    agent = await new_agent(tmp_path)
+    async with await agent.create_session(model=Script([[say("As recorded.")]])) as session:
+        async for _ in session.run([user_text("count")]):
+            pass
+        recording = str(session.trace_path)
+    calls = [
+        spawn("count", "other", provider="replay", model_id=recording),
+        spawn("count", "half", provider="replay"),
+        spawn("count", "none", provider="nobody", model_id="m"),
+    ]
+    model = Cast(main=[calls, [say("Heard.")]])
+    async with await agent.create_session(model=model) as session:
+        async with asyncio.timeout(LIMIT):
+            seen = [message async for message in session.run([user_text("main")], approve=allow)]
+    assert_conforms(check(seen, "stream", finished=True))
+    ran = outputs(of(seen))
+    assert ran["other"][0].startswith("As recorded.")
+    assert "together" in ran["half"][0]
+    assert "nobody" in ran["none"][0]
+    (child,) = {message.origin[0] for message in seen if message.origin}
+    head = of(seen, child)[0]
+    assert isinstance(head, SessionMetaMessage)
+    assert (head.payload.provider, head.payload.model_id) == ("replay", recording)

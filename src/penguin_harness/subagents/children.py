@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
 
-from penguin_harness.contracts import Approve, Model, ThinkingLevel
+from penguin_harness.contracts import Approve, Model, ModelRef, ThinkingLevel
 from penguin_harness.engine.channel import Channel
 from penguin_harness.engine.outlet import Emitted
-from penguin_harness.errors import PenguinError, ToolFailed
+from penguin_harness.errors import ConfigError, PenguinError, ToolFailed
 from penguin_harness.omnimessage import Text
 from penguin_harness.session import Session
 from penguin_harness.subagents.child import Child, close_all
@@ -74,8 +74,8 @@ class Parent(Protocol):
         ...
 
 
-Open: TypeAlias = Callable[[str | None, Model], Awaitable[Session]]
-"""Opens a session for a child with this model: a new one, or the one with that id."""
+Open: TypeAlias = Callable[[str | None, Model | ModelRef], Awaitable[Session]]
+"""Opens a session for a child with this model, or the one of that name: a new one, or the one with that id."""
 
 
 class Children:
@@ -127,6 +127,8 @@ class Children:
             task: Annotated[str, Meta(description="What to do, with all that it needs to know.", min_length=1)],
             description: Annotated[str, Meta(description="The task in a few words, for people.")] = "",
             thinking_level: Annotated[Level | None, Meta(description="Other than your own.")] = None,
+            provider: Annotated[str | None, Meta(description="Of another model than your own; with model_id.")] = None,
+            model_id: Annotated[str | None, Meta(description="The model's name at that provider.")] = None,
             run_in_background: Annotated[bool, Meta(description="Do not wait for it.")] = False,
             yield_time_ms: Wait = FOREGROUND_MS,
         ) -> ToolResult:
@@ -135,7 +137,7 @@ class Children:
             side. Use it for work whose steps you need not see.
             """
             parent = self._require_room()
-            child = await self._new(description or task[:80])
+            child = await self._new(description or task[:80], chosen(provider, model_id))
             child.start(task, parent.approve, thinking_level or parent.thinking_level)
             return await self._result(child, 0 if run_in_background else yield_time_ms)
 
@@ -181,11 +183,13 @@ class Children:
             text += "; its end will be told. Go on with other work, or look with input_subagent."
         return ToolResult(text, stop_reason="completed" if good else "fatal")
 
-    async def _new(self, about: str) -> Child:
-        model = self._require_room().model
+    async def _new(self, about: str, other: ModelRef | None) -> Child:
+        model = other or self._require_room().model
         self._opening += 1
         try:
             return self._known(await self._open(None, model), about)
+        except ConfigError as error:
+            raise ToolFailed(f"The subagent cannot be started: {error}") from None
         finally:
             self._opening -= 1
 
@@ -213,3 +217,12 @@ class Children:
             raise ToolFailed(f"{self._limits.cap} subagents are at work, which is the limit: {names}. Wait for one.")
         assert self._parent is not None
         return self._parent
+
+
+def chosen(provider: str | None, model_id: str | None) -> ModelRef | None:
+    """The model of that name; None for the parent's. Raises ToolFailed for half a name."""
+    if provider is None and model_id is None:
+        return None
+    if not provider or not model_id:
+        raise ToolFailed("Another model is named by provider and model_id together; leave out both for your own.")
+    return ModelRef(provider, model_id)
