@@ -21,7 +21,13 @@ from penguin_harness.omnimessage import ApprovalDecision, Decision, ToolCall
 from penguin_harness.policy import RuleBook, command_allowance
 from penguin_harness.state.config import PolicyEntry
 from penguin_harness.tools import tool
+from penguin_harness.trace import read_messages
 from tests.cli.paper import Live
+from tests.cli.process import Home
+from tests.cli.talk import ENTER, leave, ready
+from tests.double.chat.build import call as exec_call
+from tests.double.chat.build import reply, script, turn
+from tests.double.client import Double
 from tests.support import until, watched
 
 READERS = {"read_file", "mcp__docs__search"}
@@ -213,3 +219,45 @@ async def test_the_mode_changes_while_a_run_goes_on(keyboard: int, tmp_path: Pat
     decisions = [message.payload.decision for message in stream if isinstance(message.payload, ApprovalDecision)]
     assert decisions == ["allow", "deny", "deny"]
     assert list(asking.queued) == ["/approve never", "/usage"]
+
+
+def test_b149_in_a_chat_e_allows_the_same_command_again_and_no_other(home_with_model: Home, double: Double) -> None:
+    commands = ["echo a >> log", "echo a >> log", "echo a >> log; echo b >> log"]
+    calls = [exec_call("exec_command", {"command": each}, id=f"c{n}", index=n) for n, each in enumerate(commands)]
+    double.load(script(turn(*calls), reply("Done.")))
+    with home_with_model.on_terminal("chat") as terminal:
+        ready(terminal)
+        terminal.send(f"go{ENTER}")
+        terminal.expect("$ echo a >> log")
+        terminal.expect("always exactly this")
+        terminal.send("e")
+        terminal.expect("$ echo a >> log; echo b >> log")
+        terminal.send("n")
+        terminal.expect("Done.")
+        ready(terminal)
+        leave(terminal)
+    assert (home_with_model.workspace / "log").read_text() == "a\na\n"
+
+
+def test_b148_in_a_chat_the_projects_rules_count(home_with_model: Home, double: Double) -> None:
+    config = home_with_model.data / "default_project" / ".project_config.toml"
+    config.write_text(config.read_text() + '\n[[policy]]\npattern = "echo"\ndecision = "allow"\n')
+    commands = ["echo 'a && b'", "git push --mirror", "echo c && touch made"]
+    calls = [exec_call("exec_command", {"command": each}, id=f"c{n}", index=n) for n, each in enumerate(commands)]
+    double.load(script(turn(*calls), reply("Done.")))
+    with home_with_model.on_terminal("chat") as terminal:
+        ready(terminal)
+        terminal.send(f"go{ENTER}")
+        terminal.expect("$ echo c && touch made")
+        terminal.send("n")
+        terminal.expect("Done.")
+        ready(terminal)
+        leave(terminal)
+    assert not (home_with_model.workspace / "made").exists()
+    decisions = [
+        message.payload.decision
+        for path in home_with_model.traces
+        for message in read_messages(path)
+        if isinstance(message.payload, ApprovalDecision)
+    ]
+    assert decisions == ["allow", "forbidden", "deny"]

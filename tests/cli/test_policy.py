@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from penguin_harness.policy import FACTORY
+from penguin_harness.policy.factory import FACTORY
 from tests.cli.process import Home
 
 OWN = """

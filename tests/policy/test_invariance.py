@@ -58,7 +58,7 @@ WRAPS: list[Callable[[str], str]] = [
     lambda line: f"echo {shlex.quote(line)} | sh",
     lambda line: f"sh <<'E_N_D'\n{line}\nE_N_D\n",
     lambda line: f'x={shlex.quote(line)}; eval "$x"',
-    lambda line: f"find . -exec sh -c {shlex.quote(line)} \\;",
+    lambda line: f"find . -exec sh -c {shlex.quote(line)} \\;" if "{}" not in line else line,
     lambda line: f"xargs -n 1 sh -c {shlex.quote(line)}",
     lambda line: f"trap {shlex.quote(line)} EXIT",
     lambda line: f"ls && ({line})",

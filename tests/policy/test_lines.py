@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from penguin_harness.policy import FACTORY, UNPARSED, Judgement, RuleBook
+from penguin_harness.policy import UNPARSED, Judgement, RuleBook
+from penguin_harness.policy.factory import FACTORY
 
 ENVIRONMENT = {"HOME": "/home/me", "TMPDIR": "/tmp", "PATH": "/usr/bin:/bin"}
 WORKSPACE = "/home/me/work/project"

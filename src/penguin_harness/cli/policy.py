@@ -19,7 +19,8 @@ from penguin_harness.cli.terminal.neutral import one_line
 from penguin_harness.cli.terminal.screen import Screen, screen_for
 from penguin_harness.cli.terminal.spans import Line, Span
 from penguin_harness.cli.terminal.table import aligned
-from penguin_harness.policy import FACTORY, UNPARSED, UNPARSED_REASON, Judgement, Part, RuleBook, shown
+from penguin_harness.policy import UNPARSED, UNPARSED_REASON, Judgement, Part, RuleBook, shown
+from penguin_harness.policy.factory import FACTORY
 from penguin_harness.state.config import PolicyEntry, load_config
 from penguin_harness.state.paths import agent_paths
 

@@ -1,19 +1,22 @@
-"""The rules of a project, its own and the factory's, and what they say about a shell line."""
+"""The rules of a project, its own and the factory's, and what they say about a shell line.
+
+The reader of shell lines is imported with the first of them: who never runs a command does not pay for it.
+"""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from penguin_harness.errors import ConfigError
-from penguin_harness.policy.factory import FACTORY
-from penguin_harness.policy.rules import Decision, Pattern, Rule, pattern
-from penguin_harness.policy.shell.command import Command
-from penguin_harness.policy.shell.syntax import Unreadable
-from penguin_harness.policy.shell.walk import find_commands
+
+if TYPE_CHECKING:
+    from penguin_harness.policy.rules import Pattern, Rule
+    from penguin_harness.policy.shell.command import Command
+
+Decision: TypeAlias = Literal["forbid", "allow"]
 
 UNPARSED = "unparsed"
 UNPARSED_REASON = "it cannot be read as bash, so nobody can say what it would do"
@@ -88,14 +91,15 @@ class RuleBook:
             if entry.rule is None:
                 self.own.append(_own_rule(entry))
             else:
-                self.lifted.setdefault(_factory_name(entry), []).append(
-                    None if entry.pattern is None else pattern(entry.pattern)
-                )
+                self.lifted.setdefault(_factory_name(entry), []).append(_pattern_of(entry))
 
     def judge(
         self, line: str, *, environment: Mapping[str, str], folder: str | None = None, workspace: str | None = None
     ) -> Judgement:
         """What the rules say about a line that runs with these variables in this folder, by default the workspace."""
+        from penguin_harness.policy.shell.syntax import Unreadable
+        from penguin_harness.policy.shell.walk import find_commands
+
         try:
             commands = find_commands(line, environment=environment, folder=folder, workspace=workspace)
         except Unreadable as error:
@@ -118,6 +122,8 @@ class RuleBook:
 
     def _rule_for(self, command: Command) -> Rule | None:
         """A project's rule may allow, but only lifting a factory rule by its name takes that out of force."""
+        from penguin_harness.policy.factory import FACTORY
+
         own = next((rule for rule in self.own if rule.applies(command)), None)
         if own is not None and own.decision == "forbid":
             return own
@@ -132,14 +138,26 @@ def shown(text: str) -> str:
 
 
 def _own_rule(entry: Entry) -> Rule:
-    if entry.pattern is None:
+    from penguin_harness.policy.rules import Rule
+
+    found = _pattern_of(entry)
+    if found is None:
         raise ConfigError("a [[policy]] entry needs a pattern, or the name of a factory rule that it lifts")
-    found = pattern(entry.pattern)
     applies = found.names if entry.decision == "forbid" else found.begins
-    return Rule(entry.pattern, entry.decision, entry.reason, applies)
+    return Rule(found.text, entry.decision, entry.reason, applies)
+
+
+def _pattern_of(entry: Entry) -> Pattern | None:
+    from penguin_harness.policy.rules import pattern
+
+    return None if entry.pattern is None else pattern(entry.pattern)
 
 
 def _factory_name(entry: Entry) -> str:
+    import difflib
+
+    from penguin_harness.policy.factory import FACTORY
+
     name = entry.rule or ""
     known = [*(rule.name for rule in FACTORY), UNPARSED]
     if name not in known:

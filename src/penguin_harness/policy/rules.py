@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from penguin_harness.errors import ConfigError
+from penguin_harness.policy.book import Decision
 from penguin_harness.policy.shell.command import Command, Field, Target
 from penguin_harness.policy.shell.options import options
 from penguin_harness.policy.shell.parser import parse
 from penguin_harness.policy.shell.syntax import Assignment, Simple, Text, Unreadable, Word
 from penguin_harness.policy.shell.walk import find_commands
-
-Decision: TypeAlias = Literal["forbid", "allow"]
 
 _VALUED = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace"}),

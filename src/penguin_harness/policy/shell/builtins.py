@@ -8,6 +8,7 @@ from collections.abc import Callable
 from penguin_harness.policy.shell.command import Command, Field
 from penguin_harness.policy.shell.options import options
 from penguin_harness.policy.shell.scope import EMPTY, Scope
+from penguin_harness.policy.shell.shells import reads_script
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PRINTF_VALUES = frozenset({"-v"})
@@ -20,6 +21,8 @@ def change_scope(command: Command, scope: Scope, printed: str | None) -> None:
         _print(command, scope, printed)
     elif command.runs("read"):
         _read(command, scope)
+    elif command.runs("source", "."):
+        scope.is_closed = scope.is_closed and reads_script(command) and command.given is not None
     elif change := _CHANGES.get(command.fields[0].name):
         change(command.arguments, scope)
 
@@ -33,7 +36,7 @@ def _print(command: Command, scope: Scope, printed: str | None) -> None:
 def _enter(arguments: tuple[Field, ...], scope: Scope) -> None:
     operands = options(arguments).operands
     if not operands:
-        scope.enter(scope.values("HOME", "~")[0])
+        scope.enter(Field(scope.value("HOME")))
     elif operands[0].text == "-":
         scope.folder = None
     else:
@@ -47,22 +50,21 @@ def _go_back(_: tuple[Field, ...], scope: Scope) -> None:
 def _set(arguments: tuple[Field, ...], scope: Scope) -> None:
     texts = [field.text for field in arguments]
     if "--" in texts:
-        scope.positional = arguments[texts.index("--") + 1 :]
+        scope.set_arguments(arguments[texts.index("--") + 1 :])
     elif arguments and not texts[0].startswith(("-", "+")):
-        scope.positional = arguments
+        scope.set_arguments(arguments)
 
 
 def _shift(arguments: tuple[Field, ...], scope: Scope) -> None:
-    scope.positional = None if scope.positional is None or arguments else scope.positional[1:]
+    if arguments:
+        scope.arguments = None
+    else:
+        scope.shift()
 
 
 def _unset(arguments: tuple[Field, ...], scope: Scope) -> None:
     for field in options(arguments).operands:
         scope.unset(field.text)
-
-
-def _source(_: tuple[Field, ...], scope: Scope) -> None:
-    scope.is_closed = False
 
 
 def _evaluate(arguments: tuple[Field, ...], scope: Scope) -> None:
@@ -89,7 +91,14 @@ def _calculate(arguments: tuple[Field, ...], scope: Scope) -> None:
     scope.calculate(" ".join(field.text for field in arguments))
 
 
+def _export(arguments: tuple[Field, ...], scope: Scope) -> None:
+    _declare(arguments, scope)
+    scope.export(*(field.text.partition("=")[0] for field in arguments))
+
+
 def _declare(arguments: tuple[Field, ...], scope: Scope) -> None:
+    if "-x" in options(arguments).flags:
+        scope.export(*(field.text.partition("=")[0] for field in arguments))
     for field in arguments:
         variable, equals, value = field.text.partition("=")
         if equals and _NAME.fullmatch(variable):
@@ -98,9 +107,9 @@ def _declare(arguments: tuple[Field, ...], scope: Scope) -> None:
 
 _CHANGES: dict[str, Callable[[tuple[Field, ...], Scope], None]] = {
     **dict.fromkeys(("cd", "pushd"), _enter),
-    **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
+    **dict.fromkeys(("declare", "typeset", "local", "readonly"), _declare),
     **dict.fromkeys(("mapfile", "readarray", "getopts"), _read_lines),
-    **dict.fromkeys(("source", "."), _source),
+    "export": _export,
     "popd": _go_back,
     "set": _set,
     "shift": _shift,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -13,7 +13,7 @@ from msgspec import Struct
 from penguin_harness.policy.shell.braces import expand_braces
 from penguin_harness.policy.shell.command import Command, Field
 from penguin_harness.policy.shell.parameters import changed
-from penguin_harness.policy.shell.scope import EMPTY, Scope
+from penguin_harness.policy.shell.scope import EMPTY, Members, Scope
 from penguin_harness.policy.shell.streams import Stream
 from penguin_harness.policy.shell.syntax import (
     Arithmetic,
@@ -83,9 +83,9 @@ class Expander:
 
     def _home_of(self, user: str) -> str:
         if not user:
-            return self._scope.values("HOME", "~")[0].text
+            return self._scope.value("HOME")
         if user == "+":
-            return self._scope.values("PWD", "~+")[0].text
+            return self._scope.value("PWD")
         return "/root" if user == "root" else f"/home/{user}"
 
     def _piece(self, piece: Piece) -> list[Sequence[Chunk]]:
@@ -112,61 +112,45 @@ class Expander:
     def _parameter(self, piece: Parameter) -> list[Sequence[Chunk]]:
         if piece.operator == "#" and piece.argument is None:
             return [(Chunk(Field(piece.source, known=False), quoted=True),)]
-        if piece.name in {"@", "*"} or piece.index in {"@", "*"}:
-            members = self._scope.members(piece.name, piece.source)
-            if not piece.operator:
-                return [self._members(members, piece)]
-            values: tuple[Field, ...] = (_joined(members, " "),)
-        else:
-            values = self._values(piece)
-        operated = self._operated(values, piece) if piece.operator else values
-        return [(Chunk(value, piece.quoted, splits=value.known and not piece.quoted),) for value in operated]
+        is_list = piece.name in {"@", "*"} or piece.index in {"@", "*"}
+        found: list[Members] = []
+        for members in self._scope.readings(piece.name, piece.source):
+            chosen = members if is_list else _member(members, piece)
+            found += self._operated(chosen, piece, is_list=is_list) if piece.operator else [chosen]
+        return [_chunks(members, piece, is_list=is_list) for members in dict.fromkeys(found)]
 
-    def _members(self, members: Sequence[Field], piece: Parameter) -> Sequence[Chunk]:
-        if piece.quoted and "*" in {piece.name, piece.index}:
-            return (Chunk(_joined(members, " "), quoted=True),)
-        last = len(members) - 1
-        return [
-            Chunk(member, piece.quoted, splits=member.known and not piece.quoted, ends=at < last)
-            for at, member in enumerate(members)
-        ]
-
-    def _values(self, piece: Parameter) -> tuple[Field, ...]:
-        if piece.index.isdigit():
-            members = self._scope.members(piece.name, piece.source)
-            return members[int(piece.index) : int(piece.index) + 1] or (EMPTY,)
-        return self._scope.values(piece.name, piece.source)
-
-    def _operated(self, values: tuple[Field, ...], piece: Parameter) -> tuple[Field, ...]:
+    def _operated(self, members: Members, piece: Parameter, *, is_list: bool) -> Iterator[Members]:
         arguments = self.texts(piece.argument) if piece.argument is not None else (EMPTY,)
-        unknown = Field(piece.source, known=False)
-        is_set = self._scope.is_set(piece.name)
-
-        def counts(value: Field) -> bool:
-            return bool(value.text) if piece.operator.startswith(":") else is_set
-
-        match piece.operator:
-            case ":-" | "-" | ":=" | "=":
-                found = [other for value in values for other in ([value] if counts(value) else arguments)]
-                found += arguments if any(not value.known for value in values) else ()
-                if "=" in piece.operator:
-                    self._scope.set(piece.name, found)
-            case ":+" | "+":
-                found = [other for value in values for other in (arguments if counts(value) else [EMPTY])]
-            case ":?" | "?":
-                found = [*values]
+        match piece.operator.removeprefix(":"):
+            case "-" | "=" | "+" | "?" as operator:
+                yield from self._instead(members, piece, operator, arguments)
             case "!":
-                found = [
-                    other
-                    for value in values
-                    for other in (self._scope.values(value.text, piece.source) if value.known else (unknown,))
-                ]
-            case operator:
-                found = [_changed(value, operator, argument, unknown) for value in values for argument in arguments]
-        return tuple(dict.fromkeys(found))
+                unknown = ((Field(piece.source, known=False),),)
+                for field in members:
+                    yield from self._scope.readings(field.text, piece.source) if field.known else unknown
+            case "" if is_list:
+                yield from (_slice(members, argument, piece) for argument in arguments)
+            case _:
+                for argument in arguments:
+                    yield tuple(_changed(field, piece.operator, argument, piece.source) for field in members)
+
+    def _instead(
+        self, members: Members, piece: Parameter, operator: str, arguments: tuple[Field, ...]
+    ) -> Iterator[Members]:
+        """What stands for a variable that is there, and for one that is not, or is empty where the colon says so."""
+        is_there = any(field.text for field in members) if piece.operator.startswith(":") else bool(members)
+        is_certain = all(field.known for field in members)
+        if operator == "+":
+            yield from ((argument,) for argument in arguments) if is_there else [()]
+        elif is_there or operator == "?":
+            yield members
+        if operator in "-=" and not (is_there and is_certain):
+            yield from ((argument,) for argument in arguments)
+            if operator == "=":
+                self._scope.set(piece.name, arguments)
 
     def _split(self, chunks: Iterable[Chunk]) -> tuple[Field, ...]:
-        separators = self._scope.values("IFS", "$IFS")[0].text
+        separators = self._scope.value("IFS")
         builder = _Builder()
         for chunk in chunks:
             if chunk.splits and separators and chunk.field.text:
@@ -226,7 +210,34 @@ def _joined(fields: Iterable[Field], between: str = "") -> Field:
     return Field(between.join(field.text for field in fields), all(field.known for field in fields), None, made_by)
 
 
-def _changed(value: Field, operator: str, argument: Field, unknown: Field) -> Field:
+def _changed(value: Field, operator: str, argument: Field, source: str) -> Field:
     text = changed(value.text, operator, argument.text) if value.known and argument.known else None
     made_by = (*value.made_by, *argument.made_by)
-    return Field(unknown.text, known=False, made_by=made_by) if text is None else Field(text, made_by=made_by)
+    return Field(source, known=False, made_by=made_by) if text is None else Field(text, made_by=made_by)
+
+
+def _member(members: Members, piece: Parameter) -> Members:
+    """The member that `${name[index]}` is, or that the name alone stands for."""
+    if piece.index and not piece.index.isdigit():
+        return (Field(piece.source, known=False),)
+    at = int(piece.index or 0)
+    return members[at : at + 1]
+
+
+def _slice(members: Members, argument: Field, piece: Parameter) -> Members:
+    """Of `$@` the members count from 1, of a list from 0."""
+    start, _, length = argument.text.partition(":")
+    if not argument.known or not start.strip().isdigit() or (length and not length.strip().isdigit()):
+        return (Field(piece.source, known=False),)
+    first = int(start) - (piece.name in {"@", "*"} and int(start) > 0)
+    return members[first : first + int(length) if length else None]
+
+
+def _chunks(members: Members, piece: Parameter, *, is_list: bool) -> Sequence[Chunk]:
+    if not is_list or (piece.quoted and "*" in {piece.name, piece.index}):
+        members = (_joined(members, " "),)
+    last = len(members) - 1
+    return tuple(
+        Chunk(member, piece.quoted, splits=member.known and not piece.quoted, ends=at < last)
+        for at, member in enumerate(members)
+    )

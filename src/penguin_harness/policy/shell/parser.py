@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from penguin_harness.policy.shell.cursor import TOO_DEEP
 from penguin_harness.policy.shell.simple import BOUNDARY, SimpleReader
 from penguin_harness.policy.shell.syntax import (
     Compound,
@@ -16,7 +17,6 @@ from penguin_harness.policy.shell.syntax import (
     Unreadable,
     Word,
 )
-from penguin_harness.policy.shell.words import TOO_DEEP
 
 _CLOSING = re.compile(rf"(?:then|do|done|fi|elif|else|esac|\}}){BOUNDARY.pattern}")
 _OPENING = re.compile(rf"(?:if|while|until|for|select|case|\{{|\[\[){BOUNDARY.pattern}|\(\(?")
@@ -70,7 +70,9 @@ class _Parser(SimpleReader):
 
     def _pipeline(self) -> Pipeline:
         self.skip_blanks()
+        is_apart = False
         while found := _PREFIX.match(self.text, self.at):
+            is_apart = is_apart or found[0] == "coproc"
             self.at = found.end()
             self.skip_blanks()
             if self.is_over or self.starts("\n", ";"):  # `time` by itself
@@ -82,7 +84,8 @@ class _Parser(SimpleReader):
             self.skip_lines()
             stages.append(self._command())
             self.skip_blanks()
-        return Pipeline(tuple(stages))
+        pipeline = Pipeline(tuple(stages))
+        return Pipeline((Compound("subshell", (Script((Item((pipeline,)),)),)),)) if is_apart else pipeline
 
     def _command(self) -> Node:
         start = self.at

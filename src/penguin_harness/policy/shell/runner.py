@@ -8,17 +8,18 @@ import msgspec
 
 from penguin_harness.policy.shell.builtins import change_scope
 from penguin_harness.policy.shell.command import Command, Field, Target
+from penguin_harness.policy.shell.cursor import TOO_DEEP
 from penguin_harness.policy.shell.finders import fed_by_xargs, found_by_find
 from penguin_harness.policy.shell.outputs import output_of
 from penguin_harness.policy.shell.parser import parse
 from penguin_harness.policy.shell.shells import ShellText, reads_script, script_arguments, shell_texts
 from penguin_harness.policy.shell.streams import Place, Stream, unique
 from penguin_harness.policy.shell.syntax import Compound, Function, Script, Unreadable
-from penguin_harness.policy.shell.words import TOO_DEEP
 from penguin_harness.policy.shell.wrappers import wrapped
 
 MOST_COMMANDS = 3_000
 DEEPEST = 30
+_IN_THIS_SHELL = {"eval", "trap", "source", "."}
 
 
 class Runner:
@@ -27,6 +28,15 @@ class Runner:
     def __init__(self) -> None:
         self.commands: list[Command] = []
         self._calling: list[str] = []
+        self._traps: dict[str, tuple[ShellText, Place]] = {}
+
+    def end(self) -> None:
+        """The shells end, and what was kept for that runs, each text once."""
+        ran: set[str] = set()
+        while left := self._traps.keys() - ran:
+            text = min(left)
+            ran.add(text)
+            self._run_text(*self._traps[text])
 
     def script(self, script: Script, place: Place) -> Stream:
         """Follow a script: what it prints, and the commands that do."""
@@ -64,6 +74,8 @@ class Runner:
             for fields in found_by_find(command):
                 yield self._run_inside(fields, command, place, f"{name} -exec")
         for text in shell_texts(command):
+            if text.via == "trap":
+                self._traps[text.text.text] = (text, place)
             yield self._run_text(text, place)
         if reads_script(command) and place.given.text is not None:
             script = ShellText(Field(place.given.text), name, command.fields[0], script_arguments(command))
@@ -80,16 +92,16 @@ class Runner:
 
     def _run_text(self, text: ShellText, place: Place) -> Stream:
         inner = Place(place.scope, place.given, (*place.via, text.via))
-        if text.via not in {"eval", "trap"}:
-            inner = Place(place.scope.copy(), place.given, inner.via)
-            inner.scope.name, inner.scope.positional = text.name, text.positional
+        if text.via not in _IN_THIS_SHELL:
+            inner = Place(place.scope.child(), place.given, inner.via)
+            inner.scope.name, inner.scope.arguments = text.name, (text.positional,)
         return self.script(parse(text.text.text), inner)
 
     def _call(self, function: Function, command: Command, place: Place) -> Stream:
         self._calling.append(function.name)
-        outer, place.scope.positional = place.scope.positional, command.arguments
+        outer, place.scope.arguments = place.scope.arguments, (command.arguments,)
         made = self.compound(function.body, Place(place.scope, place.given, (*place.via, function.name)))
-        place.scope.positional = outer
+        place.scope.arguments = outer
         self._calling.pop()
         return made
 

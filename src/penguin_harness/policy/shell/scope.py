@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
 
 from penguin_harness.policy.shell.command import Field
 from penguin_harness.policy.shell.syntax import Function
 
+Members: TypeAlias = tuple[Field, ...]
 EMPTY = Field("")
 MOST_VALUES = 256
 
@@ -16,7 +19,9 @@ _OF_THE_SHELL = re.compile(
     r"BASH_\w+|RANDOM|SRANDOM|SECONDS|EPOCH\w+|LINENO|E?UID|PPID|HOSTNAME|HOSTTYPE|OSTYPE|MACHTYPE|SHLVL|PIPESTATUS"
     r"|COPROC\w*|DIRSTACK|GROUPS|REPLY|OPT(?:ARG|IND|ERR)|SHELLOPTS|FUNCNAME|MAPFILE|COLUMNS|LINES|OLDPWD|[?$!_#-]"
 )
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_SET_BY_ARITHMETIC = re.compile(
+    r"\b([A-Za-z_]\w*)(?:\[[^]]*\])?\s*(?:=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--)|(?:\+\+|--)\s*([A-Za-z_]\w*)"
+)
 
 
 class Scope:
@@ -27,8 +32,8 @@ class Scope:
         self.folder = folder
         self.base = base
         """The folder that the work is about, where that is known."""
-        self.positional: tuple[Field, ...] | None = ()
-        """None when nobody can say."""
+        self.arguments: tuple[Members, ...] | None = ((),)
+        """What `$@` may be; None when nobody can say."""
         self.name = Field("bash")
         """`$0`."""
         self.functions: dict[str, Function] = {}
@@ -38,74 +43,93 @@ class Scope:
         """False when a file was sourced: what the line did not set may be set now."""
         self.home = environment.get("HOME") or posixpath.expanduser("~")
         """The user's home folder."""
-        self._values: dict[str, tuple[Field, ...]] = {"HOME": (Field(self.home),)}
-        self._lists: dict[str, tuple[Field, ...]] = {}
+        self._variables: dict[str, tuple[Members, ...]] = {"HOME": ((Field(self.home),),)}
+        self._exported = {"HOME", *environment}
 
     def copy(self) -> Scope:
         """A subshell."""
         other = Scope(self.environment, self.folder, self.base)
-        other.positional, other.name = self.positional, self.name
+        other.arguments, other.name = self.arguments, self.name
         other.is_sure, other.is_closed = self.is_sure, self.is_closed
         other.functions = dict(self.functions)
-        other._values, other._lists = dict(self._values), dict(self._lists)
+        other._variables = dict(self._variables)
+        other._exported = set(self._exported)
         return other
 
-    def is_set(self, name: str) -> bool:
-        """Whether the variable exists, be it empty."""
-        if name in self._values or name in self._lists:
-            return bool(self._values.get(name, (EMPTY,)))
-        if name.isdigit() and self.positional is not None:
-            return int(name) <= len(self.positional)
-        return name in self.environment or name in {"PWD", "IFS"} or not self.is_closed
+    def is_like(self, other: Scope) -> bool:
+        """Whether commands would find the same things here as there."""
+        mine = (self._variables, self.arguments, self.folder, self.functions, self.is_closed)
+        return mine == (other._variables, other.arguments, other.folder, other.functions, other.is_closed)
 
-    def values(self, name: str, source: str) -> tuple[Field, ...]:
-        """What a variable may hold; not known when nobody can say."""
-        if name in self._values:
-            return self._values[name] or (EMPTY,)
-        if name in self._lists:
-            return self._lists[name][:1] or (EMPTY,)
-        if name == "PWD":
-            return (Field(self.folder),) if self.folder is not None else (Field(source, known=False),)
-        if name == "IFS":
-            return (Field(" \t\n"),)
-        if name in {"0", "BASH"}:
-            return (self.name,) if name == "0" else (Field("/bin/bash"),)
-        if name.isdigit():
-            return self._argument(int(name), source)
-        if name in self.environment:
-            return (Field(self.environment[name]),)
-        if not self.is_closed or _OF_THE_SHELL.fullmatch(name):
-            return (Field(source, known=False),)
-        return (EMPTY,)
+    def child(self) -> Scope:
+        """Another shell, which gets what is exported."""
+        other = self.copy()
+        other._variables = {name: values for name, values in self._variables.items() if name in self._exported}
+        return other
 
-    def members(self, name: str, source: str) -> tuple[Field, ...]:
-        """The members of a list, or the arguments for `@` and `*`."""
+    @contextmanager
+    def for_a_while(self, names: Collection[str]) -> Generator[None, None, None]:
+        """Within it the variables may change, and are handed on; afterwards they are as they were."""
+        before = {name: self._variables.get(name) for name in names}
+        exported = set(self._exported)
+        yield
+        self._exported = exported | (self._exported - {*names})
+        for name, readings in before.items():
+            if readings is None:
+                self._variables.pop(name, None)
+            else:
+                self._variables[name] = readings
+
+    def export(self, *names: str) -> None:
+        """Hand variables on to other programs."""
+        self._exported.update(names)
+
+    def readings(self, name: str, source: str) -> tuple[Members, ...]:
+        """Each way in which a variable may be filled: no member when it is not set, one when it is no list."""
+        unknown = ((Field(source, known=False),),)
+        if name in self._variables:
+            return self._variables[name]
         if name in {"@", "*"}:
-            return (Field(source, known=False),) if self.positional is None else self.positional
-        return self._lists[name] if name in self._lists else self.values(name, source)
+            return unknown if self.arguments is None else self.arguments
+        if name.isdigit() and name != "0":
+            return unknown if self.arguments is None else tuple(a[int(name) - 1 : int(name)] for a in self.arguments)
+        fixed = {"0": self.name, "BASH": Field("/bin/bash"), "IFS": Field(" \t\n")}
+        if self.folder is not None:
+            fixed["PWD"] = Field(self.folder)
+        if name in fixed:
+            return ((fixed[name],),)
+        if name in self.environment:
+            return ((Field(self.environment[name]),),)
+        return unknown if not self.is_closed or _OF_THE_SHELL.fullmatch(name) else ((),)
+
+    def value(self, name: str) -> str:
+        """The text of a variable of which there is one."""
+        return next((members[0].text for members in self.readings(name, f"${name}") if members), "")
 
     def set(self, name: str, values: Iterable[Field]) -> None:
-        """A variable gets one of these values."""
-        found = tuple(Field(value.text, value.known, None, value.made_by) for value in values)
-        if not self.is_sure:
-            found = (*self.values(name, f"${name}"), *found)
-        found = tuple(dict.fromkeys(found))
-        unknown = Field(f"${name}", known=False, made_by=tuple(dict.fromkeys(c for v in found for c in v.made_by)))
-        self._values[name] = found if len(found) <= MOST_VALUES else (unknown,)
-        self._lists.pop(name, None)
-
-    def unset(self, name: str) -> None:
-        """A variable exists no more."""
-        if self.is_sure:
-            self._values[name] = ()
-            self._lists.pop(name, None)
-        else:
-            self.set(name, [EMPTY])
+        """A variable gets one of these values; of a list, the first member does."""
+        found = [Field(value.text, value.known, None, value.made_by) for value in values]
+        rests = {members[1:] for members in self._variables.get(name, ((),))}
+        self._fill(name, [(value, *rest) for value in found for rest in rests])
 
     def set_list(self, name: str, members: Iterable[Field]) -> None:
         """A variable becomes a list."""
-        self._lists[name] = tuple(members)
-        self._values.pop(name, None)
+        self._fill(name, [tuple(members)])
+
+    def set_arguments(self, arguments: Members) -> None:
+        """`$@` becomes these."""
+        before = () if self.is_sure else self.arguments
+        self.arguments = None if before is None else tuple(dict.fromkeys((*before, arguments)))[:MOST_VALUES]
+
+    def shift(self) -> None:
+        """The first of the arguments goes."""
+        if self.arguments is not None:
+            before = () if self.is_sure else self.arguments
+            self.arguments = tuple(dict.fromkeys((*before, *(each[1:] for each in self.arguments))))
+
+    def unset(self, name: str) -> None:
+        """A variable exists no more."""
+        self._fill(name, [()])
 
     def forget(self, *names: str) -> None:
         """Nobody can say what these hold."""
@@ -113,8 +137,17 @@ class Scope:
             self.set(name, [Field(f"${name}", known=False)])
 
     def calculate(self, expression: str) -> None:
-        """An arithmetic expression may set what it names."""
-        self.forget(*(name for name in _NAME.findall(expression) if name not in self._values))
+        """What an arithmetic expression sets is some number."""
+        for found in _SET_BY_ARITHMETIC.finditer(expression):
+            self.forget(found[1] or found[2])
+
+    def _fill(self, name: str, readings: Iterable[Members]) -> None:
+        before = () if self.is_sure else self.readings(name, f"${name}")
+        found = tuple(dict.fromkeys((*before, *readings)))
+        if len(found) > MOST_VALUES:
+            makers = dict.fromkeys(maker for members in found for field in members for maker in field.made_by)
+            found = ((Field(f"${name}", known=False, made_by=tuple(makers)),),)
+        self._variables[name] = found
 
     def enter(self, folder: Field) -> None:
         """Change the folder."""
@@ -124,8 +157,3 @@ class Scope:
             self.folder = posixpath.normpath(folder.text)
         elif self.folder is not None:
             self.folder = posixpath.normpath(posixpath.join(self.folder, folder.text))
-
-    def _argument(self, number: int, source: str) -> tuple[Field, ...]:
-        if self.positional is None:
-            return (Field(source, known=False),)
-        return (self.positional[number - 1],) if 0 < number <= len(self.positional) else (EMPTY,)

@@ -53,7 +53,8 @@ def _of_eval(command: Command) -> Iterator[ShellText]:
 
 
 def _of_trap(command: Command) -> Iterator[ShellText]:
-    yield from (ShellText(field, "trap") for field in options(command.arguments).operands[:1])
+    parsed = options(command.arguments)
+    yield from (ShellText(field, "trap") for field in parsed.operands[:1] if field.text not in {"", "-"})
 
 
 def _of_alias(command: Command) -> Iterator[ShellText]:

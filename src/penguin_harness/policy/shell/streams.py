@@ -31,9 +31,9 @@ class Place(Struct, frozen=True):
     via: tuple[str, ...] = ()
     """The programs that lead there."""
 
-    def inside(self, given: Stream | None = None, *via: str) -> Place:
-        """In a subshell, or in another shell."""
-        return Place(self.scope.copy(), self.given if given is None else given, (*self.via, *via))
+    def inside(self, given: Stream | None = None) -> Place:
+        """In a subshell."""
+        return Place(self.scope.copy(), self.given if given is None else given, self.via)
 
 
 def together(streams: Sequence[Stream], *, is_one: bool = True) -> Stream:

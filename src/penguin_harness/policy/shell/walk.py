@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from penguin_harness.policy.shell.bomb import is_bomb
 from penguin_harness.policy.shell.command import Command, Field, Target
+from penguin_harness.policy.shell.cursor import TOO_DEEP
 from penguin_harness.policy.shell.expansion import Expander, readings
 from penguin_harness.policy.shell.parser import parse
 from penguin_harness.policy.shell.runner import Runner
-from penguin_harness.policy.shell.scope import Scope
+from penguin_harness.policy.shell.scope import EMPTY, Scope
 from penguin_harness.policy.shell.streams import NOTHING, Place, Stream, together, unique
 from penguin_harness.policy.shell.syntax import (
     Assignment,
@@ -27,7 +28,6 @@ from penguin_harness.policy.shell.syntax import (
     Unreadable,
     Word,
 )
-from penguin_harness.policy.shell.words import TOO_DEEP
 
 
 def find_commands(
@@ -42,6 +42,7 @@ def find_commands(
         walk.script(
             parse(line), Place(Scope(environment, posixpath.normpath(folder or workspace or "."), workspace), NOTHING)
         )
+        walk.end()
     except RecursionError:
         raise Unreadable(TOO_DEEP) from None
     return walk.commands
@@ -83,7 +84,7 @@ class _Walk(Runner):
     def _define(self, node: Function, place: Place) -> Stream:
         """A function's body counts when it is never called, too; nobody knows its arguments then."""
         inside = place.inside(NOTHING)
-        inside.scope.positional = None
+        inside.scope.arguments = None
         self.compound(node.body, inside)
         if is_bomb(node):
             self.add(Command((), node.source, via=place.via, is_bomb=True))
@@ -108,7 +109,10 @@ class _Walk(Runner):
             scope.calculate(" ".join(word.source for word in node.words))
         scope.is_sure = was_sure and node.kind in {"group", "subshell"}
         inner = Place(scope, given, place.via)
+        before = scope.copy()
         made = [self.script(body, inner) for body in node.bodies]
+        if node.kind in {"loop", "for"} and not scope.is_like(before):  # the next round finds what this one left
+            made += [self.script(body, inner) for body in node.bodies]
         scope.is_sure = was_sure
         self._feed(expander, made, place)
         return together(made)
@@ -118,20 +122,18 @@ class _Walk(Runner):
         targets, given = self._targets(node.redirects, expander, place.given)
         place = Place(place.scope, given, place.via)
         assigned = tuple(each.name for each in node.assignments)
-        outer = place
-        if node.assignments and node.words:
-            place = place.inside()
-        for assignment in node.assignments:
-            self._assign(assignment, place.scope, expander)
         if not node.words:
+            self._assign_all(node.assignments, place.scope, expander)
             if targets or assigned:
                 self.add(self.command((), node.source, place, targets, assigned))
             return Stream("")
         outputs: list[Stream] = []
         for fields in self._fields(node.words, place.scope, expander):
-            command = self.command(fields, node.source, place, targets, assigned)
-            outputs.append(self.run(command, place))
-        outer.scope.folder = place.scope.folder
+            with place.scope.for_a_while(assigned):
+                self._assign_all(node.assignments, place.scope, expander)
+                place.scope.export(*assigned)
+                command = self.command(fields, node.source, place, targets, assigned)
+                outputs.append(self.run(command, place))
         self._feed(expander, outputs, place)
         return outputs[0] if len(outputs) == 1 else together(outputs, is_one=False)
 
@@ -148,17 +150,22 @@ class _Walk(Runner):
             if fields := tuple(itertools.chain(*reading)):
                 yield fields
 
+    def _assign_all(self, assignments: Iterable[Assignment], scope: Scope, expander: Expander) -> None:
+        for assignment in assignments:
+            self._assign(assignment, scope, expander)
+
     def _assign(self, assignment: Assignment, scope: Scope, expander: Expander) -> None:
         name = assignment.name
         if assignment.values is not None:
             members = [field for value in assignment.values for field in itertools.chain(*expander.fields(value))]
-            scope.set_list(name, [*(scope.members(name, f"${name}") if assignment.appends else ()), *members])
+            for before in scope.readings(name, f"${name}") if assignment.appends else [()]:
+                scope.set_list(name, [*before, *members])
             return
         values = expander.texts(assignment.value or Word((), ""))
         if assignment.index:
             scope.set_list(name, [Field(f"${name}", known=False)])
         elif assignment.appends:
-            before = scope.values(name, f"${name}")
+            before = [members[0] if members else EMPTY for members in scope.readings(name, f"${name}")]
             scope.set(name, [_appended(old, new) for old in before for new in values])
         else:
             scope.set(name, values)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
-from typing import NoReturn
 
+from penguin_harness.policy.shell.cursor import Cursor
 from penguin_harness.policy.shell.escapes import unescape_quoted
 from penguin_harness.policy.shell.syntax import (
     Arithmetic,
@@ -20,10 +18,7 @@ from penguin_harness.policy.shell.syntax import (
     Word,
 )
 
-DEEPEST = 40
-LONGEST = 200_000
 BROKEN_NAME = "a name is broken across lines"
-TOO_DEEP = "it is nested too deeply"
 
 _PLAIN = re.compile(r"[^ \t\n;&|<>()'\"\\$`]+")
 _PLAIN_IN_QUOTES = re.compile(r'[^"\\$`]+')
@@ -38,21 +33,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]|[@*#?$!-]")
 _BRACED = re.compile(r"\$\{([!#]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[([^]]*)\])?")
 _OPERATOR = re.compile(r":?[-=+?]|:|##?|%%?|//?|\^\^?|,,?|@")
 _BROKEN = re.compile(r"\$\w*\\\n[\w({$'\"\\@*#?!-]")
-_BLANK = re.compile(r"(?:[ \t]|\\\n)+")
 _NOT_IN_A_DOCUMENT = '"'
 
 
-class WordReader:
-    """A place in the text, and words from there on. What it opens, it closes, or the line is unreadable."""
+class WordReader(Cursor):
+    """Reads words. What it opens, it closes, or the line is unreadable."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
-        if len(text) > LONGEST:
-            raise Unreadable("it is too long")
-        self.text = text
-        self.at: int = 0
-        self.depth = depth
-        if depth > DEEPEST:
-            raise Unreadable(TOO_DEEP)
+        super().__init__(text, depth)
         self._no_arithmetic: set[int] = set()
 
     def script(self) -> Script:
@@ -62,36 +50,6 @@ class WordReader:
     def nested(self, text: str) -> Script:
         """Another text as a script of its own."""
         raise NotImplementedError
-
-    def fail(self, what: str) -> NoReturn:
-        """It cannot be read from here."""
-        raise Unreadable(f"{what} at character {self.at + 1}")
-
-    @contextmanager
-    def nesting(self) -> Generator[None, None, None]:
-        """One level deeper."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise Unreadable(TOO_DEEP)
-        yield
-        self.depth -= 1
-
-    def starts(self, *texts: str) -> bool:
-        """Whether one of the texts stands here."""
-        return self.text.startswith(texts, self.at)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing is left."""
-        return self.at >= len(self.text)
-
-    def skip_blanks(self) -> None:
-        """Go over spaces, joined lines, and a comment."""
-        if found := _BLANK.match(self.text, self.at):
-            self.at = found.end()
-        if self.starts("#") and (self.at == 0 or self.text[self.at - 1] in " \t\n;&|()`"):
-            end = self.text.find("\n", self.at)
-            self.at = len(self.text) if end < 0 else end
 
     def word(self) -> Word | None:
         """The word that begins here, if one does."""
