@@ -150,7 +150,7 @@ class Expander:
                 self._scope.set(piece.name, arguments)
 
     def _split(self, chunks: Iterable[Chunk]) -> tuple[Field, ...]:
-        separators = self._scope.value("IFS")
+        separators = self._scope.any_of("IFS")
         builder = _Builder()
         for chunk in chunks:
             if chunk.splits and separators and chunk.field.text:

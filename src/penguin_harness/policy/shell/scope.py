@@ -106,6 +106,11 @@ class Scope:
         """The text of a variable of which there is one."""
         return next((members[0].text for members in self.readings(name, f"${name}") if members), "")
 
+    def any_of(self, name: str) -> str:
+        """The characters that a variable may hold, in any of its readings."""
+        texts = (members[0].text for members in self.readings(name, f"${name}") if members and members[0].known)
+        return "".join(dict.fromkeys("".join(texts)))
+
     def set(self, name: str, values: Iterable[Field]) -> None:
         """A variable gets one of these values; of a list, the first member does."""
         found = [Field(value.text, value.known, None, value.made_by) for value in values]
