@@ -12,7 +12,7 @@ from penguin_harness.policy import UNPARSED, Judgement, RuleBook
 from penguin_harness.policy.factory import FACTORY
 
 ENVIRONMENT = {"HOME": "/home/me", "TMPDIR": "/tmp", "PATH": "/usr/bin:/bin"}
-WORKSPACE = "/home/me/work/project"
+WORKSPACE = "/home/me/code/project"
 
 
 class Row(Struct, frozen=True):
