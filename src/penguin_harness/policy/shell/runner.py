@@ -79,7 +79,9 @@ class Runner:
             yield self._run_text(text, place)
         if reads_script(command) and place.given.text is not None:
             script = ShellText(Field(place.given.text), name, command.fields[0], script_arguments(command))
-            yield self._run_text(script, place)
+            has_rest = "\n" in place.given.text.strip()  # of one line nothing is left for its commands to read
+            rest = place.given if has_rest else Stream("", place.given.commands)
+            yield self._run_text(script, Place(place.scope, rest, place.via))
 
     def _run_inside(self, fields: tuple[Field, ...], command: Command, place: Place, via: str) -> Stream:
         if not fields:
