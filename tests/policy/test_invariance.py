@@ -88,26 +88,26 @@ def wrapped(line: str, wrappers: list[Callable[[str], str]]) -> str:
     return line
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None)
 @given(spelled)
 def test_no_quoting_makes_a_forbidden_command_pass(line: str) -> None:
     assert judge(line).decision == "forbid", line
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(FORBIDDEN), wraps)
 def test_no_wrapping_makes_a_forbidden_line_pass(row: Row, wrappers: list[Callable[[str], str]]) -> None:
     line = wrapped(row.line, wrappers)
     assert judge(line).decision == "forbid", line
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None)
 @given(spelled, wraps)
 def test_neither_do_both_together(line: str, wrappers: list[Callable[[str], str]]) -> None:
     assert judge(wrapped(line, wrappers)).decision == "forbid"
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(HARMLESS), st.lists(st.sampled_from(WRAPS[:11]), max_size=3))
 def test_wrapping_makes_nothing_forbidden(row: Row, wrappers: list[Callable[[str], str]]) -> None:
     line = wrapped(row.line, wrappers)
@@ -117,7 +117,7 @@ def test_wrapping_makes_nothing_forbidden(row: Row, wrappers: list[Callable[[str
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(TEXT | st.sampled_from([" ".join(words) for words in WORDS]), max_size=5))
 def test_what_is_only_said_is_never_forbidden(said: list[str]) -> None:
     for program in ("echo", "printf '%s\\n'", "grep -rn", "git commit -m", "logger --"):
@@ -125,14 +125,14 @@ def test_what_is_only_said_is_never_forbidden(said: list[str]) -> None:
         assert judge(line).decision is None, line
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=5))
 def test_quoted_words_come_out_as_they_went_in(words: list[str]) -> None:
     [command] = find_commands(f"run {shlex.join(words)}", environment=ENVIRONMENT, workspace=WORKSPACE)
     assert command.arguments == tuple(map(Field, words))
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500, deadline=None)
 @given(st.text(st.sampled_from(" \n\t'\"\\$`(){}[]<>|&;#!~*?=+-/:@,%^0aifdo"), max_size=40) | st.text(max_size=40))
 def test_any_text_gets_an_answer(line: str) -> None:
     judgement = judge(line)

@@ -111,7 +111,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join))
 def test_whatever_bash_reads_is_read_in_the_same_way(words: str) -> None:
     line = f"{SHOW} {words}"

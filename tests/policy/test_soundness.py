@@ -226,7 +226,7 @@ lines = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(line=lines)
 def test_a_program_that_bash_runs_is_found(arena: Path, line: str) -> None:
     assert finds_danger(line, arena) or not runs_danger(line, arena), line

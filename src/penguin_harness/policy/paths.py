@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from glob import escape
 
 from penguin_harness.policy.shell.command import Command, Field
 
@@ -117,7 +118,7 @@ def is_secret(field: Field, command: Command) -> bool:
 
 def is_ours(field: Field) -> bool:
     """Whether it is a file that the harness itself goes by, wherever it lies."""
-    return any(_is_found(name, (field.pattern or field.text).rpartition("/")[2]) for name in _OUR_FILES)
+    return any(_is_found(name, (field.pattern or escape(field.text)).rpartition("/")[2]) for name in _OUR_FILES)
 
 
 def is_history(field: Field, command: Command) -> bool:
@@ -139,7 +140,7 @@ def located(field: Field, command: Command) -> str | None:
     """The path, or the pattern, from the root if that can be said; None when nobody knows it."""
     if not field.known:
         return None
-    text = field.pattern or field.text
+    text = field.pattern or escape(field.text)  # a quoted star is a star
     if not text:
         return None
     if not text.startswith("/"):

@@ -88,7 +88,17 @@ def _reads_secrets(command: Command) -> bool:
     read = list(files(command))
     if command.runs(*_COPIERS) and options(command.arguments).operands:
         read.remove(options(command.arguments).operands[-1])
+    if (searched := _only_searched_for(command)) is not None:
+        read.remove(searched)
     return any(is_secret(field, command) for field in read)
+
+
+def _only_searched_for(command: Command) -> Field | None:
+    """The one operand of a grep, which is what it looks for, and no file; None when an option may say that."""
+    operands = options(command.arguments).operands
+    flags = [field.text for field in command.arguments if field not in operands]
+    is_plain = all(re.fullmatch(r"-[A-Za-df-z]+|--", flag) and "f" not in flag for flag in flags)
+    return operands[0] if command.runs("egrep", "fgrep", "grep") and is_plain and len(operands) == 1 else None
 
 
 def _is_fed_secrets(command: Command) -> bool:
